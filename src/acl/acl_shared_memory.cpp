@@ -24,7 +24,7 @@ namespace {
 // The bytes of a shareable handle of type FABRIC.
 struct FabricHandle {
     char mark[8];
-    ShareKey key;
+    ShareKey key;  // a long one
     uint8_t zeros[sizeof(aclrtMemFabricHandle) - sizeof(mark) - sizeof(key)];
 };
 static_assert(sizeof(FabricHandle) == sizeof(aclrtMemFabricHandle));
@@ -39,9 +39,9 @@ Status CheckShareType(aclrtMemSharedHandleType type) {
                        "shareType is {}; expected an aclrtMemSharedHandleType", number);
 }
 
-void WriteHandle(ShareKey key, aclrtMemSharedHandleType type, void* shareable) {
+void WriteHandle(const ShareKey& key, aclrtMemSharedHandleType type, void* shareable) {
     if (type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT) {
-        std::memcpy(shareable, &key, sizeof(key));
+        std::memcpy(shareable, &key.place, sizeof(key.place));
         return;
     }
     FabricHandle handle{};
@@ -54,12 +54,13 @@ Status ReadHandle(const void* shareable, aclrtMemSharedHandleType type, ShareKey
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(shareable, "shareableHandle"));
     ADVSTEP_RETURN_IF_ERROR(CheckShareType(type));
     if (type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT) {
-        std::memcpy(key, shareable, sizeof(*key));
+        *key = {};
+        std::memcpy(&key->place, shareable, sizeof(key->place));
         return {};
     }
     FabricHandle handle;
     std::memcpy(&handle, shareable, sizeof(handle));
-    if (std::memcmp(handle.mark, kFabricMark, sizeof(kFabricMark)) != 0) {
+    if (std::memcmp(handle.mark, kFabricMark, sizeof(kFabricMark)) != 0 || handle.key.IsShort()) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "shareableHandle is no fabric handle; expected one as the export made it");
     }
@@ -67,12 +68,17 @@ Status ReadHandle(const void* shareable, aclrtMemSharedHandleType type, ShareKey
     return {};
 }
 
-Status Export(aclrtDrvMemHandle handle, uint64_t flags, ShareKey* key) {
+Status Export(aclrtDrvMemHandle handle, uint64_t flags, aclrtMemSharedHandleType type,
+              void* shareable) {
     ADVSTEP_RETURN_IF_ERROR(CheckShareFlags(flags, ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION));
-    return TheVirtualMemory().Export(ToHandle(handle), flags != 0, key);
+    ShareKey key;
+    ADVSTEP_RETURN_IF_ERROR(TheVirtualMemory().Export(
+        ToHandle(handle), flags != 0, type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, &key));
+    WriteHandle(key, type, shareable);
+    return {};
 }
 
-Status Import(const char* call, ShareKey key, int32_t deviceId, aclrtDrvMemHandle* handle) {
+Status Import(const char* call, const ShareKey& key, int32_t deviceId, aclrtDrvMemHandle* handle) {
     const Device* device = nullptr;
     ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
     Handle made = 0;
@@ -85,7 +91,7 @@ Status Import(const char* call, ShareKey key, int32_t deviceId, aclrtDrvMemHandl
     return {};
 }
 
-Status SetPids(ShareKey key, const int32_t* pid, size_t pidNum) {
+Status SetPids(const ShareKey& key, const int32_t* pid, size_t pidNum) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(pid, "pid"));
     if (pidNum == 0 || pidNum > kMostProcesses) {
         return Error(ACL_ERROR_INVALID_PARAM, "pidNum is {}; expected 1 to {} processes", pidNum,
@@ -126,7 +132,7 @@ aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandl
                          "handleType is {}; expected ACL_MEM_HANDLE_TYPE_NONE 0",
                          static_cast<int>(handleType));
         }
-        return Export(handle, flags, shareableHandle);
+        return Export(handle, flags, ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, shareableHandle);
     });
 }
 
@@ -137,10 +143,7 @@ aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t fl
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(shareableHandle, "shareableHandle"));
         ADVSTEP_RETURN_IF_ERROR(CheckShareType(shareType));
-        ShareKey key = 0;
-        ADVSTEP_RETURN_IF_ERROR(Export(handle, flags, &key));
-        WriteHandle(key, shareType, shareableHandle);
-        return {};
+        return Export(handle, flags, shareType, shareableHandle);
     });
 }
 
@@ -148,7 +151,7 @@ aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t dev
                                            aclrtDrvMemHandle* handle) {
     return AclBoundary("aclrtMemImportFromShareableHandle", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
-        return Import("aclrtMemImportFromShareableHandle", shareableHandle, deviceId, handle);
+        return Import("aclrtMemImportFromShareableHandle", {shareableHandle, {}}, deviceId, handle);
     });
 }
 
@@ -157,7 +160,7 @@ aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle,
                                              aclrtDrvMemHandle* handle) {
     return AclBoundary("aclrtMemImportFromShareableHandleV2", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
-        ShareKey key = 0;
+        ShareKey key;
         ADVSTEP_RETURN_IF_ERROR(ReadHandle(shareableHandle, shareType, &key));
         if (flags != 0) {
             return Error(ACL_ERROR_INVALID_PARAM, "flags is {:#x}; expected 0", flags);
@@ -169,15 +172,16 @@ aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle,
 }
 
 aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid, size_t pidNum) {
-    return AclBoundary("aclrtMemSetPidToShareableHandle",
-                       [&] { return SetPids(shareableHandle, pid, pidNum); });
+    return AclBoundary("aclrtMemSetPidToShareableHandle", [&] {
+        return SetPids({shareableHandle, {}}, pid, pidNum);
+    });
 }
 
 aclError aclrtMemSetPidToShareableHandleV2(void* shareableHandle,
                                            aclrtMemSharedHandleType shareType, int32_t* pid,
                                            size_t pidNum) {
     return AclBoundary("aclrtMemSetPidToShareableHandleV2", [&]() -> Status {
-        ShareKey key = 0;
+        ShareKey key;
         ADVSTEP_RETURN_IF_ERROR(ReadHandle(shareableHandle, shareType, &key));
         return SetPids(key, pid, pidNum);
     });
@@ -195,7 +199,7 @@ aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t le
             CheckShareFlags(flags, ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        ShareKey made = 0;
+        ShareKey made;
         ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Export(devPtr, size, flags != 0, &made));
         WriteShareKey(ShareKind::kBlock, made, key);
         return {};
@@ -210,7 +214,7 @@ aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags) 
             CheckShareFlags(flags, ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        ShareKey wanted = 0;
+        ShareKey wanted;
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
         ShareGrant grant;
         ADVSTEP_RETURN_IF_ERROR(FetchShared(ShareKind::kBlock, wanted, "key", &grant));
@@ -220,7 +224,7 @@ aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags) 
         if (flags != 0) {
             EnablePeersOfImport(current.device->id(), owner, &room);
         }
-        NoteMade(ObjectKind::kImportedMemory, "aclrtIpcMemImportByKey", ToPointer(wanted));
+        NoteMade(ObjectKind::kImportedMemory, "aclrtIpcMemImportByKey", ToPointer(NameOf(wanted)));
         return {};
     });
 }
@@ -230,20 +234,20 @@ aclError aclrtIpcMemClose(const char* key) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(key, "key"));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        ShareKey wanted = 0;
+        ShareKey wanted;
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
-        FreeingObject freeing(ObjectKind::kImportedMemory, ToPointer(wanted));
-        if (TheDeviceMemory().CloseImport(wanted)) {
+        FreeingObject freeing(ObjectKind::kImportedMemory, ToPointer(NameOf(wanted)));
+        if (TheDeviceMemory().CloseImport(NameOf(wanted))) {
             freeing.Freed();
             return {};
         }
         if (!TheShareServer().HasExport(wanted, ShareKind::kBlock)) {
             return Error(ACL_ERROR_RT_PARAM_INVALID,
-                         "key is {:#x}, of which this process has neither an import nor an export; "
-                         "expected one that is not closed",
-                         wanted);
+                         "key is of the export {:#x}, of which this process has neither an import "
+                         "nor an export; expected one that is not closed",
+                         NameOf(wanted));
         }
-        TheDeviceMemory().CloseExport(wanted);
+        TheDeviceMemory().CloseExport(NameOf(wanted));
         return {};
     });
 }
@@ -253,7 +257,7 @@ aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(key, "key"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(pid, "pid"));
         ADVSTEP_RETURN_IF_ERROR(CheckProcessCount(num));
-        ShareKey wanted = 0;
+        ShareKey wanted;
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
         return TheShareServer().Allow(wanted, ShareKind::kBlock, pid, num, "key");
     });

@@ -33,7 +33,7 @@ aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle* handle) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
         Event* found = nullptr;
         ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
-        ShareKey key = 0;
+        ShareKey key;
         ADVSTEP_RETURN_IF_ERROR(found->Export(ToHandle(event), &key));
         char text[kKeyRoom];
         WriteShareKey(ShareKind::kEvent, key, text);
@@ -49,7 +49,7 @@ aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) 
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         char text[kKeyRoom] = {};
         std::memcpy(text, handle.reserved, sizeof(handle.reserved));
-        ShareKey key = 0;
+        ShareKey key;
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kEvent, text, "handle", &key));
         std::unique_ptr<EventBoard> board;
         ADVSTEP_RETURN_IF_ERROR(EventBoard::Import(key, &board));
@@ -73,7 +73,7 @@ aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* key, size_t len, uint
         ADVSTEP_RETURN_IF_ERROR(CheckKeyRoom(len));
         ADVSTEP_RETURN_IF_ERROR(
             CheckShareFlags(flags, ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION));
-        ShareKey made = 0;
+        ShareKey made;
         ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().Export(notify, flags != 0, &made));
         WriteShareKey(ShareKind::kNotify, made, key);
         return {};
@@ -90,7 +90,7 @@ aclError aclrtNotifyImportByKey(aclrtNotify* notify, const char* key, uint64_t f
         }
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        ShareKey wanted = 0;
+        ShareKey wanted;
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kNotify, key, "key", &wanted));
         Handle made = 0;
         ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().Import(current.handle, wanted, &made));

@@ -31,9 +31,11 @@ const char* NameOf(ShareKind kind) {
 }
 
 // Returns the text of a key for a message. A program may pass any bytes, so those that cannot be
-// printed become question marks.
+// printed become question marks. Most of a secret is not shown: it may be a key of another kind.
 std::string Printable(const char* text, size_t length) {
-    std::string shown(text, length);
+    constexpr size_t kShown = 36;
+    std::string shown(text, std::min(length, kShown));
+    shown += length > kShown ? "..." : "";
     std::replace_if(
         shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
     return shown;
@@ -41,21 +43,24 @@ std::string Printable(const char* text, size_t length) {
 
 }  // namespace
 
-void WriteShareKey(ShareKind kind, ShareKey key, char* text) {
+// The place of a long key, 32 bits in a text, and its secret of 128 bits.
+void WriteShareKey(ShareKind kind, const ShareKey& key, char* text) {
     std::memset(text, 0, kKeyRoom);
-    (void)std::snprintf(text, kKeyRoom, "advance_step.%s.%016" PRIx64, NameOf(kind), key);
+    (void)std::snprintf(text, kKeyRoom, "advance_step.%s.%08" PRIx64 "%016" PRIx64 "%016" PRIx64,
+                        NameOf(kind), key.place, key.secret[0], key.secret[1]);
 }
 
 Status ReadShareKey(ShareKind kind, const char* text, const char* argument, ShareKey* key) {
     char again[kKeyRoom] = {};
-    ShareKey read = 0;
+    ShareKey read;
     const size_t length = strnlen(text, kKeyRoom);
-    constexpr size_t kDigits = 16;
+    constexpr size_t kDigits = 40;
     if (length > kDigits && length < kKeyRoom &&
-        std::sscanf(text + length - kDigits, "%" SCNx64, &read) == 1) {
+        std::sscanf(text + length - kDigits, "%8" SCNx64 "%16" SCNx64 "%16" SCNx64, &read.place,
+                    &read.secret[0], &read.secret[1]) == 3) {
         WriteShareKey(kind, read, again);
     }
-    if (read == 0 || std::strcmp(again, text) != 0) {
+    if (read.IsShort() || std::strcmp(again, text) != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "{} is \"{}\", no key of {}; expected one as the export made it", argument,
                      Printable(text, length), NameOf(kind));

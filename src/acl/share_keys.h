@@ -17,7 +17,7 @@ constexpr size_t kKeyRoom = 65;           // a key and its NUL
 constexpr size_t kMostProcesses = 65536;  // that one call adds to a white list
 
 /// Writes the key as text. *text has room for kKeyRoom characters.
-void WriteShareKey(ShareKind kind, ShareKey key, char* text);
+void WriteShareKey(ShareKind kind, const ShareKey& key, char* text);
 
 /// Reads a key. `argument` is the name of the argument that has it. 107000: the text is no key of
 /// that kind.

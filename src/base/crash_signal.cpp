@@ -48,6 +48,8 @@ Watched watched[] = {{SIGSEGV, false, {}, {}},
                      {SIGILL, false, {}, {}},
                      {SIGABRT, false, {}, {}}};
 
+std::atomic<SettleFault> settler{nullptr};  // set once
+
 Watched* Find(int signal) {
     for (Watched& one : watched) {
         if (one.signal == signal) {
@@ -79,6 +81,11 @@ void PassOn(const struct sigaction& before, int signal, siginfo_t* info, void* c
 
 void HandleSignal(int signal, siginfo_t* info, void* context) {
     const int before = errno;
+    const SettleFault settle = settler.load(std::memory_order_acquire);
+    if (signal == SIGSEGV && settle != nullptr && settle(*info, context)) {
+        errno = before;
+        return;
+    }
     const Watched* const here = Find(signal);
     for (const std::atomic<DescribeCrash>& slot : here->describers) {
         const DescribeCrash describe = slot.load(std::memory_order_acquire);
@@ -178,6 +185,15 @@ SignalLine& SignalLine::Crash(int signal, const siginfo_t& info) {
         (*this << " at ").Address(reinterpret_cast<uintptr_t>(info.si_addr));
     }
     return *this;
+}
+
+void SettleFaults(SettleFault settle) {
+    const std::lock_guard<std::mutex> lock(ForkHook::ConstructionMutex());
+    settler.store(settle, std::memory_order_release);
+    Watched* const here = Find(SIGSEGV);
+    if (!here->installed) {
+        Install(here);
+    }
 }
 
 void EnsureAlternateStack() {

@@ -26,6 +26,14 @@ void DescribeCrashes(std::initializer_list<int> signals, DescribeCrash describe)
 /// process meets what the thread does by chance.
 bool RaisedByProcess(const siginfo_t& info);
 
+/// Decides whether the instruction that raised a SIGSEGV may run again, because what it wanted is
+/// possible now. It may wait before. It runs in a signal handler.
+using SettleFault = bool (*)(const siginfo_t& info, const void* context);
+
+/// Asks `settle` first for each SIGSEGV from now on, and lets the instruction run again if it says
+/// so. Otherwise the signal is a crash. There is one such function in the library.
+void SettleFaults(SettleFault settle);
+
 /// Gives the thread an alternate signal stack for the rest of its life, if it has none. A handler
 /// needs it when the thread's own stack is full.
 void EnsureAlternateStack();

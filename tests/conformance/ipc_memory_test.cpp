@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of aclrtMalloc that processes share by keys, from the export to the end of either side,
 // and who may import them.
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "conformance/ipc_memory_fixture.h"
@@ -173,6 +179,109 @@ TEST_F(IpcMemoryTest, AChildMadeByForkWritesItsOwnCopy) {
     EXPECT_TRUE(HasAll(block.Get(), kBytes, 9));
 }
 
+// There. Looks at all files of device memory that the process has: at[2]: how many hold the text,
+// at[3]: how many could be cut.
+void LookIntoFiles(Words* w) {
+    w->at[2] = 0;
+    w->at[3] = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone;
+        const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+        if (target.find("memfd:advance_step") == std::string::npos) {
+            continue;
+        }
+        const int file = std::atoi(entry.path().filename().c_str());
+        struct stat about {};
+        (void)fstat(file, &about);
+        const auto bytes = static_cast<size_t>(about.st_size);
+        void* const all = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+        if (all != MAP_FAILED) {
+            w->at[2] += memmem(all, bytes, w->text, std::strlen(w->text)) != nullptr ? 1 : 0;
+            (void)munmap(all, bytes);
+        }
+        w->at[3] += ftruncate(file, 4096) == 0 ? 1 : 0;
+    }
+}
+
+// Other blocks of the exporter are in no file that the importer gets, nor is what was in a freed
+// one behind the end of the block. Nobody can cut the file under another process.
+TEST_F(IpcMemoryTest, AnImporterGetsTheBlockAndNothingElse) {
+    constexpr char kSecret[] = "of a block that nobody has exported";
+    constexpr char kShown[] = "of the block that was exported";
+    for (const bool large : {false, true}) {
+        const size_t bytes = large ? kSharedUnit + 100 : 4096 + 100;
+        {
+            const support::DeviceBuffer freed(bytes + 4000);
+            std::memcpy(freed.At(bytes + 2000), kSecret, sizeof(kSecret));
+        }
+        const support::DeviceBuffer block(bytes);
+        const support::DeviceBuffer secret(bytes);
+        std::memset(block.Get(), 0, bytes);  // an earlier block may have left something in it
+        std::memcpy(block.Get(), kShown, sizeof(kShown));
+        std::memcpy(secret.Get(), kSecret, sizeof(kSecret));
+        ASSERT_TRUE(Gave(0, other_.Run(&ImportBlock, WithText(KeyOf(block.Get())))));
+        const Words shown = other_.Run(&LookIntoFiles, WithText(kShown));
+        EXPECT_EQ(shown.at[2], 1U);
+        EXPECT_EQ(shown.at[3], 0U);
+        EXPECT_EQ(other_.Run(&LookIntoFiles, WithText(kSecret)).at[2], 0U);
+        EXPECT_TRUE(Gave(0, other_.Run(&CloseBlock, WithText(KeyOf(block.Get())))));
+    }
+}
+
+// There. Exports a notify, and an event in text + 65.
+void ExportWords(Words* w) {
+    aclrtNotify notify = nullptr;
+    aclrtEvent event = nullptr;
+    aclrtIpcEventHandle handle{};
+    Keep(w, aclrtCreateNotify(&notify, 0)) &&
+        Keep(w, aclrtNotifyGetExportKey(notify, w->text, 65,
+                                        ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION)) &&
+        Keep(w, aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC)) &&
+        Keep(w, aclrtIpcGetEventHandle(event, &handle));
+    std::memcpy(w->text + 65, &handle, sizeof(handle));
+}
+
+// Whatever pages a process has, its own, exported or imported: a child made by fork has copies.
+TEST_F(IpcMemoryTest, AChildMadeByForkSharesNoPages) {
+    if (support::kThreadSanitizer) {
+        GTEST_SKIP() << "the sanitizer takes no threads in the child of a fork among threads";
+    }
+    const support::DeviceBuffer block(kBytes);
+    const support::DeviceBuffer exported(kBytes);
+    ImportHere(KeyOf(exported.Get()));
+    Words physical{0, kSharedUnit};
+    MakePhysical(&physical);
+    ASSERT_TRUE(Gave(0, physical));
+    const Words words = other_.Run(&ExportWords);
+    ASSERT_TRUE(Gave(0, words));
+    aclrtNotify notify = nullptr;
+    ASSERT_TRUE(IsOk(aclrtNotifyImportByKey(&notify, words.text, 0)));
+    aclrtIpcEventHandle handle;
+    std::memcpy(&handle, words.text + 65, sizeof(handle));
+    aclrtEvent event = nullptr;
+    ASSERT_TRUE(IsOk(aclrtIpcOpenEventHandle(handle, &event)));
+    const auto countShared = [](Words* w) {
+        std::ifstream maps("/proc/self/maps");
+        for (std::string line; std::getline(maps, line);) {
+            const bool device = line.find("memfd:advance_step") != std::string::npos;
+            const bool shared = line.compare(line.find(' ') + 4, 1, "s") == 0;
+            w->at[0] += device && shared ? 1 : 0;
+            w->at[1] += device && !shared ? 1 : 0;
+        }
+    };
+    ChildProcess child(ChildProcess::Kind::kFork);
+    const Words there = child.Run(countShared);
+    EXPECT_EQ(there.at[0], 0U);
+    EXPECT_GE(there.at[1], 5U) << "copies: blocks, the import, the mapping, two states";
+    Words here;
+    countShared(&here);
+    EXPECT_EQ(here.at[1], 0U);
+    EXPECT_TRUE(IsOk(aclrtDestroyNotify(notify)));
+    EXPECT_TRUE(IsOk(aclrtDestroyEvent(event)));
+    EXPECT_TRUE(IsOk(aclrtIpcMemClose(KeyOf(exported.Get()).c_str())));
+    DropPhysical(&physical);
+}
+
 // Keys of blocks: who may import them, and what is refused.
 
 TEST_F(IpcMemoryTest, OnlyListedProcessesImport) {
@@ -190,9 +299,12 @@ TEST_F(IpcMemoryTest, OnlyListedProcessesImport) {
     }
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemSetImportPid(key.c_str(), &pid, 0),
                         {"num"}));
+    int32_t none[] = {pid, 0x7fffffff};
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemSetImportPid(key.c_str(), none, 2),
+                        {"pid[1] is 2147483647", "expected one that lives"}));
 }
 
-// Keys are no secrets, so what is open is open to the user's processes.
+// What is open is open to the user's processes, and another user's must be listed.
 TEST_F(IpcMemoryTest, AnOpenKeyIsForTheSameUser) {
     if (geteuid() != 0) {
         GTEST_SKIP() << "a process of another user takes root";

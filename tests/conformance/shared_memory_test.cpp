@@ -271,7 +271,8 @@ TEST_F(SharedMemoryTest, Refusals) {
                         {"flags"}));
     EXPECT_TRUE(IsError(kNull, aclrtMemSetPidToShareableHandle(shareable, nullptr, 1), {"pid"}));
     EXPECT_TRUE(IsError(kNull, aclrtMemSetPidToShareableHandle(shareable, &pid, 0), {"pidNum"}));
-    EXPECT_TRUE(IsError(kRange, aclrtMemSetPidToShareableHandle(1, &pid, 1), {"0x1"}));
+    EXPECT_TRUE(IsError(kRange, aclrtMemSetPidToShareableHandle(1, &pid, 1),
+                        {"shareableHandle", "this process does not have"}));
     aclrtMemFabricHandle fabric{};
     EXPECT_TRUE(IsError(
         kRange,

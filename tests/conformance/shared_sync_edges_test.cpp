@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Notifies, events and memory of several processes at their limits, and while other threads act.
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -68,6 +70,30 @@ TEST_F(SharedSyncEdgesTest, ALimitOfTheSizeOfFilesIsACode) {
         (void)setrlimit(RLIMIT_FSIZE, &before);  // the counts of coverage are written at the end
     });
     EXPECT_TRUE(Gave(ACL_ERROR_RT_MEMORY_ALLOCATION, there));
+}
+
+// The memory of a device and the sockets of exports are on no number of a standard stream, whatever
+// the program has closed. Else a message would be written into a block.
+TEST_F(SharedSyncEdgesTest, AProgramWithoutStandardStreams) {
+    const Words there = other_.Run([](Words* w) {
+        for (const int number : {0, 1, 2}) {
+            (void)close(number);
+        }
+        void* block = nullptr;
+        Keep(w, aclrtMalloc(&block, size_t{300} << 20, ACL_MEM_MALLOC_HUGE_FIRST)) &&
+            Keep(w, aclrtMemset(block, 4096, 7, 4096));
+        Words notify;
+        ExportNewNotify(&notify);
+        aclrtNotify import = nullptr;
+        Keep(w, notify.code) && Keep(w, aclrtNotifyImportByKey(&import, notify.text, 0));
+        Keep(w, CountOthers(block, 4096, 7, &w->at[0]));
+        for (const int number : {0, 1, 2}) {
+            w->at[1] += fcntl(number, F_GETFD) != -1 ? 1 : 0;
+        }
+    });
+    ASSERT_TRUE(Gave(0, there));
+    EXPECT_EQ(there.at[0], 0U);
+    EXPECT_EQ(there.at[1], 0U) << "standard streams that are open again";
 }
 
 // The flag of a destroyed import is unmapped. Threads that record it meanwhile see 107017.

@@ -7,7 +7,11 @@
 /// memory is freed when every process has freed or closed it. It counts as used memory in the
 /// exporting process only. The white list of an export contains the processes that may import it;
 /// with flag 1 all processes of the same user and of root may. An import by another process returns
-/// ACL_ERROR_RT_NO_PERMISSION.
+/// ACL_ERROR_RT_NO_PERMISSION; so does one by a listed process of another user, unless the exporter
+/// is root. A handle or key is a secret: only who has it can import.
+///
+/// An export moves a block that shares its pages' file with others to pages of its own, at the same
+/// addresses. Threads and queued work may use the block meanwhile.
 #ifndef ADVSTEP_ACL_RT_SHARED_MEMORY_H_
 #define ADVSTEP_ACL_RT_SHARED_MEMORY_H_
 
@@ -26,7 +30,8 @@ extern "C" {
 ///                                         NONE
 /// @retval ACL_ERROR_RT_PARAM_INVALID      flags is unknown; the handle has been exported, or is
 ///                                         itself an import
-/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no thread or socket left for the export
+/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no memory, descriptor or thread left for
+///                                         the export
 ADVSTEP_API aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle,
                                                      aclrtMemHandleType handleType, uint64_t flags,
                                                      uint64_t* shareableHandle);
@@ -48,8 +53,10 @@ ADVSTEP_API aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle,
 /// @retval ACL_ERROR_RT_PARAM_INVALID       no live process exports shareableHandle, or the memory
 ///                                          has been freed; this process exports or has imported it
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID    deviceId is not in [0, device count)
-/// @retval ACL_ERROR_RT_NO_PERMISSION       this process is not in the white list
-/// @retval ACL_ERROR_RT_DRV_INTERNAL_ERROR  the exporting process does not answer within 10 s
+/// @retval ACL_ERROR_RT_NO_PERMISSION       this process is not in the white list, or is of
+///                                          another user
+/// @retval ACL_ERROR_RT_DRV_INTERNAL_ERROR  the exporting process does not answer within 10 s, or
+///                                          another one answers in its place
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION   no descriptor is free
 ADVSTEP_API aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId,
                                                        aclrtDrvMemHandle* handle);
@@ -62,11 +69,13 @@ ADVSTEP_API aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle,
                                                          aclrtMemSharedHandleType shareType,
                                                          uint64_t flags, aclrtDrvMemHandle* handle);
 
-/// Adds processes to the white list of an export of this process.
+/// Adds processes to the white list of an export of this process. A later process of the same id is
+/// not meant.
 /// @param[in] pid     pidNum process ids, as aclrtDeviceGetBareTgid and getpid() return them
 /// @param[in] pidNum  1 to 65536, else ACL_ERROR_INVALID_PARAM
 /// @retval ACL_ERROR_INVALID_PARAM     pid is NULL
-/// @retval ACL_ERROR_RT_PARAM_INVALID  this process exports no such handle
+/// @retval ACL_ERROR_RT_PARAM_INVALID  this process exports no such handle; there is no such
+///                                     process
 ADVSTEP_API aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid,
                                                      size_t pidNum);
 
@@ -95,8 +104,10 @@ ADVSTEP_API aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* ke
 ///                   two devices access each other
 /// @retval ACL_ERROR_RT_PARAM_INVALID       key is no key; no live process exports it; flags is
 ///                                          unknown
-/// @retval ACL_ERROR_RT_NO_PERMISSION       this process is not in the white list
-/// @retval ACL_ERROR_RT_DRV_INTERNAL_ERROR  the exporting process does not answer within 10 s
+/// @retval ACL_ERROR_RT_NO_PERMISSION       this process is not in the white list, or is of
+///                                          another user
+/// @retval ACL_ERROR_RT_DRV_INTERNAL_ERROR  the exporting process does not answer within 10 s, or
+///                                          another one answers in its place
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION   the host cannot map the block, or no descriptor is free
 ADVSTEP_API aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags);
 
@@ -106,10 +117,10 @@ ADVSTEP_API aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint
 /// @retval ACL_ERROR_RT_PARAM_INVALID  this process has neither an import nor an export of that key
 ADVSTEP_API aclError aclrtIpcMemClose(const char* key);
 
-/// Adds processes to the white list of a key of this process.
+/// Adds processes to the white list of a key of this process, as aclrtMemSetPidToShareableHandle.
 /// @param[in] pid  num process ids
 /// @param[in] num  1 to 65536, else ACL_ERROR_RT_PARAM_INVALID
-/// @retval ACL_ERROR_RT_PARAM_INVALID  this process exports no such key
+/// @retval ACL_ERROR_RT_PARAM_INVALID  this process exports no such key; there is no such process
 ADVSTEP_API aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num);
 
 /// Sets the rights of locations to use a mapping. The library keeps the rights and does not enforce

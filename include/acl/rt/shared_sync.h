@@ -18,13 +18,15 @@ extern "C" {
 /// open it.
 /// @retval ACL_ERROR_RT_PARAM_INVALID      the event is not of ACL_EVENT_IPC; it was opened from a
 ///                                         handle
-/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no thread or socket left for the export
+/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no memory, descriptor or thread left for
+///                                         the export
 ADVSTEP_API aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle* handle);
 
 /// Opens the event of another process's handle. Each process destroys its own event. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID       handle is no handle, or no live process has its event
 /// @retval ACL_ERROR_RT_NO_PERMISSION       that process is of another user
-/// @retval ACL_ERROR_RT_DRV_INTERNAL_ERROR  that process does not answer within 10 s
+/// @retval ACL_ERROR_RT_DRV_INTERNAL_ERROR  that process does not answer within 10 s, or another
+///                                          one answers in its place
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION   the host cannot map the event, or no descriptor is free
 ADVSTEP_API aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event);
 
@@ -34,7 +36,8 @@ ADVSTEP_API aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEv
 /// @param[in]  flags  ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT: only processes in the white list may
 ///                    import it; _DISABLE_PID_VALIDATION: all processes of the user and root may
 /// @retval ACL_ERROR_RT_PARAM_INVALID      len or flags is not as above; the notify is an import
-/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no thread or socket left for the export
+/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no memory, descriptor or thread left for
+///                                         the export
 ADVSTEP_API aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* key, size_t len,
                                              uint64_t flags);
 
@@ -43,15 +46,17 @@ ADVSTEP_API aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* key, size
 /// @param[in] flags  0 to 3; all mean the same here
 /// @retval ACL_ERROR_RT_PARAM_INVALID       key is no key; no live process has its notify; flags is
 ///                                          not as above
-/// @retval ACL_ERROR_RT_NO_PERMISSION       this process is not in the white list
-/// @retval ACL_ERROR_RT_DRV_INTERNAL_ERROR  that process does not answer within 10 s
+/// @retval ACL_ERROR_RT_NO_PERMISSION       this process is not in the white list, or is of
+///                                          another user
+/// @retval ACL_ERROR_RT_DRV_INTERNAL_ERROR  that process does not answer within 10 s, or another
+///                                          one answers in its place
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION   the host cannot map the flag, or no descriptor is free
 ADVSTEP_API aclError aclrtNotifyImportByKey(aclrtNotify* notify, const char* key, uint64_t flags);
 
 /// Adds processes to the white list of an exported notify.
 /// @param[in] pid  num process ids
 /// @param[in] num  1 to 65536, else ACL_ERROR_RT_PARAM_INVALID
-/// @retval ACL_ERROR_RT_PARAM_INVALID  the notify is not exported
+/// @retval ACL_ERROR_RT_PARAM_INVALID  the notify is not exported; there is no such process
 ADVSTEP_API aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t* pid, size_t num);
 
 /// Clears the flags of num notifies now, independent of streams. If the call fails it clears none.

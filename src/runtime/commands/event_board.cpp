@@ -57,9 +57,10 @@ Status EventBoard::Make(std::unique_ptr<EventBoard>* board) {
     return {};
 }
 
-Status EventBoard::Import(ShareKey key, std::unique_ptr<EventBoard>* board) {
+Status EventBoard::Import(const ShareKey& key, std::unique_ptr<EventBoard>* board) {
     std::unique_ptr<SharedState> state;
-    ADVSTEP_RETURN_IF_ERROR(SharedState::Import(ShareKind::kEvent, key, "handle", &state));
+    ADVSTEP_RETURN_IF_ERROR(
+        SharedState::Import(ShareKind::kEvent, key, "handle", sizeof(Words), &state));
     board->reset(new EventBoard(std::move(state)));
     return {};
 }
@@ -80,11 +81,14 @@ bool EventBoard::Complete(uint64_t number) const {
 }
 
 // A record that takes a slot takes its number. A slot whose record is under way is passed over,
-// because the process of that record may have ended.
+// because the process of that record may have ended. The words are what other processes have
+// written there, so a loop over them ends by itself.
 Status EventBoard::TakeSlot(uint64_t* number, std::atomic<uint64_t>** slot) {
     Words& words = *Get();
+    constexpr int kMostTries = 1000000;
     uint64_t before = words.issued.load();
-    for (uint64_t passed = 0;;) {
+    uint64_t passed = 0;
+    for (int tries = 0; tries < kMostTries; ++tries) {
         *number = before + 1;
         *slot = &words.slots[*number % kMostRecords];
         uint64_t old = (*slot)->load();
@@ -104,6 +108,10 @@ Status EventBoard::TakeSlot(uint64_t* number, std::atomic<uint64_t>** slot) {
         }
         before = std::max(words.issued.load(), (*slot)->load() / 2);  // another record has it
     }
+    return Error(ACL_ERROR_RT_DRV_INTERNAL_ERROR,
+                 "event has records up to {}, and no place for the next one; expected processes "
+                 "that write to it by this library only",
+                 before);
 }
 
 Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* ticket) {

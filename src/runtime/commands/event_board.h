@@ -24,7 +24,7 @@ class EventBoard {
     struct Words;
 
     static Status Make(std::unique_ptr<EventBoard>* board);
-    static Status Import(ShareKey key, std::unique_ptr<EventBoard>* board);
+    static Status Import(const ShareKey& key, std::unique_ptr<EventBoard>* board);
 
     /// Queues a record, which becomes the latest one. 207001: kMostRecords are under way.
     Status Record(const StreamRef& stream, uint64_t* number, Ticket* ticket);

@@ -71,9 +71,10 @@ Status NotifyTable::Create(Handle context, Handle* handle) {
     return {};
 }
 
-Status NotifyTable::Import(Handle context, ShareKey key, Handle* handle) {
+Status NotifyTable::Import(Handle context, const ShareKey& key, Handle* handle) {
     std::unique_ptr<SharedState> state;
-    ADVSTEP_RETURN_IF_ERROR(SharedState::Import(ShareKind::kNotify, key, "key", &state));
+    ADVSTEP_RETURN_IF_ERROR(
+        SharedState::Import(ShareKind::kNotify, key, "key", sizeof(NotifyFlag), &state));
     *handle = Enter(context, std::move(state));
     return {};
 }
@@ -100,12 +101,11 @@ Status NotifyTable::Allow(const void* handle, const int32_t* pids, size_t count)
     Notify* notify = nullptr;
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(Find(handle, &notify));
-    if (notify->state->Key() == 0) {
+    if (!notify->state->Exported()) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "notify {} is not exported; expected aclrtNotifyGetExportKey before", handle);
     }
-    return TheShareServer().Allow(notify->state->Key(), ShareKind::kNotify, pids, count,
-                                  "notify's key");
+    return notify->state->Allow(ShareKind::kNotify, pids, count, "notify's key");
 }
 
 // The flags stay while the lock is held, although another thread may destroy a notify.

@@ -48,11 +48,12 @@ class NotifyTable {
     /// 207001: the host has no memory for it.
     Status Create(Handle context, Handle* handle);
     /// Opens a notify of another process. Codes as FetchShared.
-    Status Import(Handle context, ShareKey key, Handle* handle);
+    Status Import(Handle context, const ShareKey& key, Handle* handle);
     /// Exports a notify, or finds its key. 107017: the handle is no live notify. 107000: it is
     /// another process's.
     Status Export(const void* handle, bool open, ShareKey* key);
-    /// Lets processes import it. 107017: as above. 107000: it is not exported.
+    /// Lets processes import it. 107017: as above. 107000: it is not exported, or there is no such
+    /// process.
     Status Allow(const void* handle, const int32_t* pids, size_t count);
     /// Clears the flags at once, all or none. 107017: one is no live notify.
     Status Reset(const void* const* handles, size_t count);

@@ -27,7 +27,6 @@ struct ImportedBlock {
     void* pages = nullptr;
     size_t bytes = 0;  // of the pages
     Descriptor file;   // the child of a fork maps it anew
-    Descriptor lease;  // the exporting process keeps the pages for as long as it is open
     ForkRecord* forkRange = nullptr;
 
     ImportedBlock() = default;
@@ -314,7 +313,8 @@ std::vector<Ticket> DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
 
 // Blocks that this process exports, and blocks of other processes.
 
-Status DeviceMemory::Export(const void* address, size_t bytes, bool open, uint64_t* key) {
+// The lock is held while the pages are moved into a file of their own. Writers do not need it.
+Status DeviceMemory::Export(const void* address, size_t bytes, bool open, ShareKey* key) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
     if (found == live_.end() || !found->second.OfDevice() ||
@@ -336,26 +336,40 @@ Status DeviceMemory::Export(const void* address, size_t bytes, bool open, uint64
                      "size is {}; expected at most the {} bytes of the block at {}", bytes,
                      block.bytes, address);
     }
-    if (block.shareKey == 0) {
-        ShareOffer offer;
-        offer.kind = ShareKind::kBlock;
-        offer.pool = block.guard != nullptr ? &TheUnmappedPages() : &TheMappedPages();
-        offer.pages = block.pages;
-        offer.inner = block.guard != nullptr ? block.begin - block.guard->pages : 0;
-        offer.length = block.bytes;
-        offer.device = block.device->id();
-        offer.open = open;
-        uint64_t made = 0;
-        ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, &made));
-        try {
-            exportedAt_.emplace(made, block.begin);
-        } catch (...) {
-            TheShareServer().Withdraw(made);
-            throw;
-        }
-        block.shareKey = made;
+    if (block.shareName == 0) {
+        ADVSTEP_RETURN_IF_ERROR(PublishLocked(&block, open));
     }
-    *key = block.shareKey;
+    *key = TheShareServer().KeyOf(block.shareName);
+    return {};
+}
+
+Status DeviceMemory::PublishLocked(Allocation* block, bool open) {
+    PageRange* const pages = block->pages;
+    if (block->guard != nullptr) {
+        GuardRecord& guard = *block->guard;
+        ADVSTEP_RETURN_IF_ERROR(TheUnmappedPages().MakeAlone(
+            pages, guard.pageBytes,
+            {{reinterpret_cast<void*>(guard.pages), 0, guard.pageBytes, &guard.forkRange}}));
+    } else {
+        ADVSTEP_RETURN_IF_ERROR(TheMappedPages().MakeAlone(pages, block->bytes, {}));
+    }
+    ShareOffer offer;
+    offer.kind = ShareKind::kBlock;
+    offer.file = PagePool::FileOf(*pages);
+    offer.bytes = pages->bytes;
+    offer.inner = block->guard != nullptr ? block->begin - block->guard->pages : 0;
+    offer.length = block->bytes;
+    offer.device = block->device->id();
+    offer.open = open;
+    ShareKey made;
+    ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, false, &made));
+    try {
+        exportedAt_.emplace(NameOf(made), block->begin);
+    } catch (...) {
+        TheShareServer().Withdraw(NameOf(made));
+        throw;
+    }
+    block->shareName = NameOf(made);
     return {};
 }
 
@@ -370,13 +384,11 @@ Status DeviceMemory::Import(const Device* device, ShareGrant&& grant, void** add
     imported->pages = pages;
     imported->bytes = grant.bytes;
     imported->file = std::move(grant.file);
-    imported->lease = std::move(grant.lease);
-    ADVSTEP_RETURN_IF_ERROR(
-        PagePool::MapAt(pages, grant.bytes, imported->file.Get(), grant.offset));
-    imported->forkRange = EnterForkRange(pages, grant.bytes, imported->file.Get(), grant.offset);
+    ADVSTEP_RETURN_IF_ERROR(PagePool::MapAt(pages, grant.bytes, imported->file.Get(), 0));
+    imported->forkRange = EnterForkRange(pages, grant.bytes, imported->file.Get(), 0);
     Allocation allocation{reinterpret_cast<uintptr_t>(pages) + grant.inner, grant.length,
                           MemoryKind::kDevice, device, MemoryOrigin::kImported};
-    allocation.shareKey = grant.key;
+    allocation.shareName = grant.name;
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ReclaimLocked();
     DropStaleRegistrationsLocked(allocation.begin, allocation.bytes);
@@ -387,10 +399,10 @@ Status DeviceMemory::Import(const Device* device, ShareGrant&& grant, void** add
     ++owned.blocks;
     try {
         ReserveRetired(&owned);
-        importedAt_[{grant.key, imported->number}] = allocation.begin;
+        importedAt_[{grant.name, imported->number}] = allocation.begin;
         live_.emplace(allocation.begin, allocation);
     } catch (...) {
-        importedAt_.erase({grant.key, imported->number});
+        importedAt_.erase({grant.name, imported->number});
         --owned.blocks;
         throw;
     }
@@ -399,10 +411,10 @@ Status DeviceMemory::Import(const Device* device, ShareGrant&& grant, void** add
     return {};
 }
 
-bool DeviceMemory::CloseImport(uint64_t key) {
+bool DeviceMemory::CloseImport(uint64_t name) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    const auto oldest = importedAt_.lower_bound({key, 0});
-    if (oldest == importedAt_.end() || oldest->first.first != key) {
+    const auto oldest = importedAt_.lower_bound({name, 0});
+    if (oldest == importedAt_.end() || oldest->first.first != name) {
         return false;
     }
     const auto block = live_.find(oldest->second);
@@ -412,21 +424,21 @@ bool DeviceMemory::CloseImport(uint64_t key) {
     return true;
 }
 
-void DeviceMemory::CloseExport(uint64_t key) {
+void DeviceMemory::CloseExport(uint64_t name) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    if (const auto exported = exportedAt_.find(key); exported != exportedAt_.end()) {
-        live_.at(exported->second).shareKey = 0;
+    if (const auto exported = exportedAt_.find(name); exported != exportedAt_.end()) {
+        live_.at(exported->second).shareName = 0;
         exportedAt_.erase(exported);
     }
-    TheShareServer().Withdraw(key);
+    TheShareServer().Withdraw(name);
 }
 
 void DeviceMemory::EndSharingLocked(const Allocation& allocation) noexcept {
     if (allocation.imported != nullptr) {
-        importedAt_.erase({allocation.shareKey, allocation.imported->number});
-    } else if (allocation.shareKey != 0) {
-        exportedAt_.erase(allocation.shareKey);
-        TheShareServer().Withdraw(allocation.shareKey);
+        importedAt_.erase({allocation.shareName, allocation.imported->number});
+    } else if (allocation.shareName != 0) {
+        exportedAt_.erase(allocation.shareName);
+        TheShareServer().Withdraw(allocation.shareName);
     }
 }
 

@@ -26,6 +26,7 @@ struct GuardRecord;
 struct ImportedBlock;
 struct PageRange;
 struct ShareGrant;
+struct ShareKey;
 
 enum class MemoryKind { kDevice, kPinnedHost };
 
@@ -50,7 +51,7 @@ struct Allocation {
     bool mapped = false;           // host memory that has an address on every device
     bool pageable = false;         // registered memory that was not pinned
     PageRange* pages = nullptr;    // of a block that other processes can map
-    uint64_t shareKey = 0;         // under which it is exported, or was imported; 0: neither
+    uint64_t shareName = 0;        // NameOf the key of the export or the import; 0: neither
     ImportedBlock* imported = nullptr;
 
     uintptr_t end() const { return begin + bytes; }
@@ -128,15 +129,15 @@ class DeviceMemory {
 
     /// Exports a block, or finds its key if it is exported already. `open`: to every process.
     /// 107000: `address` is not the start of a block that can be shared, or it has less than
-    /// `bytes` bytes.
-    Status Export(const void* address, size_t bytes, bool open, uint64_t* key);
+    /// `bytes` bytes. 207001: the host has no memory, descriptor or thread for it.
+    Status Export(const void* address, size_t bytes, bool open, ShareKey* key);
     /// Maps a block of another process as memory of the device. 207001: the host cannot map it.
     Status Import(const Device* device, ShareGrant&& grant, void** address);
-    /// Ends the oldest import by that key, when the work queued before has run. False: there is
-    /// none.
-    bool CloseImport(uint64_t key);
-    /// Ends the export of that key. Its block lives on.
-    void CloseExport(uint64_t key);
+    /// Ends the oldest import by the key of that name, when the work queued before has run. False:
+    /// there is none.
+    bool CloseImport(uint64_t name);
+    /// Ends the export by the key of that name. Its block lives on.
+    void CloseExport(uint64_t name);
 
     /// Counts bytes of the device's memory as used by memory that does not come from Allocate.
     /// Credit counts them as free again. 207001: `bytes` is more than is free.
@@ -240,6 +241,7 @@ class DeviceMemory {
                              uintptr_t address);
     void EndRegistrationsInsideLocked(const Allocation& block);
     void ForgetRegistrationsInsideLocked(const Allocation& block);
+    Status PublishLocked(Allocation* block, bool open);
     void EndSharingLocked(const Allocation& allocation) noexcept;
     Status ChargeLocked(const Device* device, size_t bytes);
     FreeOf FreeLocked(const Device& device);
@@ -275,7 +277,7 @@ class DeviceMemory {
     uint64_t imports_ = 0;                    // the number of the last import
     uint64_t frees_ = 0;                      // the number of the last free
     std::atomic<uint64_t> heldSinceLook_{0};  // bytes that have begun to wait since the last Narrow
-    // Where live blocks begin: imported ones by key and number, exported ones by key.
+    // Where live blocks begin: imported ones by the key's name and number, exported ones by name.
     std::map<std::pair<uint64_t, uint64_t>, uintptr_t> importedAt_;
     std::unordered_map<uint64_t, uintptr_t> exportedAt_;
 };

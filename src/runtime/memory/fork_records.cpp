@@ -21,6 +21,7 @@ struct ForkRecord {
     std::atomic<size_t> bytes{0};
     std::atomic<int> file{-1};
     std::atomic<uint64_t> offset{0};
+    std::atomic<bool> inside{false};   // perhaps inside the range of a record without this mark
     ForkRecord* nextEver = nullptr;    // set before the record can be found
     ForkRecord* nextUnused = nullptr;  // the lock of UnusedRecords guards it
 };
@@ -43,11 +44,14 @@ UnusedRecords& TheUnusedRecords() {
 const ForkHook leaveTheParents([](void*) noexcept {
     const NoCancellation noCancellation;
     ForkRecord* const first = allRecords.exchange(nullptr);
-    for (ForkRecord* record = first; record != nullptr; record = record->nextEver) {
-        if (record->used.load() && record->address.load() != nullptr) {
-            (void)mmap(record->address.load(), record->bytes.load(), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_FIXED, record->file.load(),
-                       static_cast<off_t>(record->offset.load()));
+    for (const bool inside : {false, true}) {
+        for (ForkRecord* record = first; record != nullptr; record = record->nextEver) {
+            if (record->used.load() && record->address.load() != nullptr &&
+                record->inside.load() == inside) {
+                (void)mmap(record->address.load(), record->bytes.load(), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_FIXED, record->file.load(),
+                           static_cast<off_t>(record->offset.load()));
+            }
         }
     }
     for (ForkRecord* record = first; record != nullptr; record = record->nextEver) {
@@ -57,7 +61,7 @@ const ForkHook leaveTheParents([](void*) noexcept {
     }
 });
 
-ForkRecord* Enter(void* address, size_t bytes, int file, uint64_t offset) {
+ForkRecord* Enter(void* address, size_t bytes, int file, uint64_t offset, bool inside) {
     UnusedRecords& unused = TheUnusedRecords();
     const std::lock_guard<std::mutex> lock(unused.mutex);
     ForkRecord* record = unused.first;
@@ -72,17 +76,29 @@ ForkRecord* Enter(void* address, size_t bytes, int file, uint64_t offset) {
     record->bytes.store(bytes);
     record->file.store(file);
     record->offset.store(offset);
-    record->used.store(true);
+    record->inside.store(inside);
+    record->used.store(!inside);
     return record;
 }
 
 }  // namespace
 
 ForkRecord* EnterForkRange(void* address, size_t bytes, int file, uint64_t offset) {
-    return Enter(address, bytes, file, offset);
+    return Enter(address, bytes, file, offset, false);
 }
 
-ForkRecord* EnterForkDescriptor(int descriptor) { return Enter(nullptr, 0, descriptor, 0); }
+ForkRecord* EnterUnusedForkRange(void* address, size_t bytes, int file, uint64_t offset) {
+    return Enter(address, bytes, file, offset, true);
+}
+
+void PutInPlace(ForkRecord* record, ForkRecord* old) noexcept {
+    record->used.store(true);
+    if (old != nullptr) {
+        old->used.store(false);
+    }
+}
+
+ForkRecord* EnterForkDescriptor(int descriptor) { return Enter(nullptr, 0, descriptor, 0, false); }
 
 void ForgetForkRecord(ForkRecord* record) noexcept {
     if (record == nullptr) {

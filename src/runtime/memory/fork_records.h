@@ -23,6 +23,11 @@ struct ForkRecord;
 /// Makes the child of a later fork see these pages copy-on-write, so that its writes do not reach
 /// the parent.
 ForkRecord* EnterForkRange(void* address, size_t bytes, int file, uint64_t offset);
+/// Enters a range that PutInPlace makes valid. It may lie inside the range of another record, which
+/// it overrides in the child.
+ForkRecord* EnterUnusedForkRange(void* address, size_t bytes, int file, uint64_t offset);
+/// Makes the record valid, and ends `old`, which may be null. The caller still forgets `old`.
+void PutInPlace(ForkRecord* record, ForkRecord* old) noexcept;
 /// Makes the child of a later fork close the descriptor.
 ForkRecord* EnterForkDescriptor(int descriptor);
 /// Forgets the record. The caller calls it before it unmaps the range or closes the descriptor.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/high_descriptor.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/base/no_file_signals.h"
@@ -87,14 +88,38 @@ bool PunchHole(int descriptor, uint64_t offset, size_t bytes) {
     return result == 0;
 }
 
-// A large page of which a part is a hole now has been parted by the host.
-void ForgetLargePages(const PageRange& range) {
+// A large page of which a part is a hole now, or elsewhere, has been parted by the host.
+void ForgetLargePages(const PageRange& range, size_t bytes) {
     if (range.file->asked != nullptr) {
-        const size_t end = (range.offset + range.touched + kLargePage - 1) / kLargePage;
+        const size_t end = (range.offset + bytes + kLargePage - 1) / kLargePage;
         for (size_t page = range.offset / kLargePage; page < end; ++page) {
             range.file->asked[page].store(false, std::memory_order_relaxed);
         }
     }
+}
+
+int OpenFile() {
+    return OpenHigh([] { return memfd_create("advance_step", MFD_CLOEXEC | MFD_ALLOW_SEALING); });
+}
+
+// Nobody can change the size of the file from now on, nor seal it against writes.
+Status SealFile(PageFile* file) {
+    if (fcntl(file->descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        return HostCannot(file->bytes);
+    }
+    file->forkDescriptor = EnterForkDescriptor(file->descriptor);
+    return {};
+}
+
+// Maps the pages of the pool's file at the addresses of the range. They replace a whole mapping.
+bool RestoreMapping(const PageRange& range) noexcept {
+    void* const address = range.file->base + range.offset;
+    if (mmap(address, range.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             range.file->descriptor, static_cast<off_t>(range.offset)) == MAP_FAILED) {
+        return false;
+    }
+    (void)madvise(address, range.bytes, MADV_HUGEPAGE);
+    return true;
 }
 
 struct Pools {
@@ -178,12 +203,12 @@ Status PagePool::AddFile(size_t bytes, PageRange** range) {
     }
     auto file = std::make_unique<PageFile>();
     auto whole = std::make_unique<PageRange>();
-    file->descriptor = memfd_create("advance_step", MFD_CLOEXEC);
+    file->descriptor = OpenFile();
     if (file->descriptor < 0) {
         return HostCannot(bytes);
     }
     ADVSTEP_RETURN_IF_ERROR(SizeFile(file.get(), bytes, std::max(bytes, kFileBytes)));
-    file->forkDescriptor = EnterForkDescriptor(file->descriptor);
+    ADVSTEP_RETURN_IF_ERROR(SealFile(file.get()));
     if (addresses_ == Addresses::kMapped) {
         file->asked = std::make_unique<std::atomic<bool>[]>(file->bytes / kLargePage + 1);
         void* const base = ReserveAddresses(nullptr, file->bytes, kLargePage);
@@ -247,7 +272,7 @@ void PagePool::Carve(PageRange* range, uint64_t offset, size_t bytes) {
     touchedBytes_ -= touched;
     range->offset = offset;
     range->bytes = bytes;
-    range->uses = 1;
+    range->taken = true;
     if (first != nullptr) {
         enter(std::move(first), whole, front, range->before, range);
     }
@@ -256,36 +281,82 @@ void PagePool::Carve(PageRange* range, uint64_t offset, size_t bytes) {
     }
 }
 
-void PagePool::Share(PageRange* range) noexcept {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++range->uses;
+Status PagePool::MakeAlone(PageRange* range, size_t content, std::vector<PagePlace> places) {
+    if (range->own != nullptr) {
+        return {};
+    }
+    if (range->bytes == range->file->bytes) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        range->file->exported = true;
+        if (content < range->bytes &&
+            !PunchHole(range->file->descriptor, content, range->bytes - content)) {
+            return HostCannot(range->bytes);
+        }
+        return {};
+    }
+    auto own = std::make_unique<PageFile>();
+    own->bytes = range->bytes;
+    own->descriptor = OpenFile();
+    if (own->descriptor < 0 || !SetFileSize(own->descriptor, own->bytes)) {
+        return HostCannot(range->bytes);
+    }
+    ADVSTEP_RETURN_IF_ERROR(SealFile(own.get()));
+    if (addresses_ == Addresses::kMapped) {
+        places = {{Address(*range), 0, range->bytes, &own->forkRange}};
+    }
+    const PageMove move{range->file->descriptor, range->offset,    range->bytes, content,
+                        own->descriptor,         std::move(places)};
+    ADVSTEP_RETURN_IF_ERROR(MovePages(move));
+    if (addresses_ == Addresses::kMapped) {
+        (void)madvise(Address(*range), range->bytes, MADV_HUGEPAGE);
+        ForgetLargePages(*range, range->bytes);
+    }
+    range->own = std::move(own);
+    (void)PunchHole(range->file->descriptor, range->offset, range->bytes);
+    return {};
+}
+
+// Maps the pool's file at the addresses again. If the host cannot, nobody gets the range again.
+void PagePool::LeaveOwnFile(PageRange* range) noexcept {
+    if (addresses_ == Addresses::kMapped) {
+        if (!RestoreMapping(*range)) {
+            return;
+        }
+        ForgetLargePages(*range, range->bytes);
+    }
+    range->own.reset();
 }
 
 void PagePool::GiveBack(PageRange* range) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (--range->uses > 0) {
+    const bool hole = range->own != nullptr;  // of the pool's file
+    if (hole) {
+        LeaveOwnFile(range);
+    }
+    // A range that would not hold zeros goes to nobody again.
+    if (range->own != nullptr ||
+        (addresses_ == Addresses::kNone &&
+         !PunchHole(range->file->descriptor, range->offset, range->bytes))) {
         return;
     }
     if (addresses_ == Addresses::kMapped) {
         PoisonPages(Address(*range), range->bytes);
-        range->touched = range->bytes;
-        touchedBytes_ += range->bytes;
-    } else if (!PunchHole(range->file->descriptor, range->offset, range->bytes)) {
-        range->uses = 1;  // it would not hold zeros, so nobody gets it again
-        return;
     }
+    range->taken = false;
+    range->touched = hole || addresses_ == Addresses::kNone ? 0 : range->bytes;
+    touchedBytes_ += range->touched;
     auto node = std::move(range->node);
-    if (PageRange* const after = range->after; after != nullptr && after->uses == 0) {
+    if (PageRange* const after = range->after; after != nullptr && !after->taken) {
         (void)free_.extract({after->bytes, after});
         range = Join(range, after);
     }
-    if (PageRange* const before = range->before; before != nullptr && before->uses == 0) {
+    if (PageRange* const before = range->before; before != nullptr && !before->taken) {
         (void)free_.extract({before->bytes, before});
         range = Join(before, range);
     }
     if (touchedBytes_ > kMostTouched && range->touched >= kHoleBytes &&
         PunchHole(range->file->descriptor, range->offset, range->touched)) {
-        ForgetLargePages(*range);
+        ForgetLargePages(*range, range->touched);
         touchedBytes_ -= range->touched;
         range->touched = 0;
     }
@@ -314,7 +385,7 @@ void PagePool::CloseIfEmpty(PageRange* range) noexcept {
     if (range->bytes != range->file->bytes) {
         return;
     }
-    if (spare_ == nullptr && range->bytes == kFileBytes) {
+    if (spare_ == nullptr && range->bytes == kFileBytes && !range->file->exported) {
         spare_ = range;
         return;
     }
@@ -324,7 +395,13 @@ void PagePool::CloseIfEmpty(PageRange* range) noexcept {
     delete range;
 }
 
-int PagePool::FileOf(const PageRange& range) { return range.file->descriptor; }
+int PagePool::FileOf(const PageRange& range) {
+    return (range.own != nullptr ? range.own.get() : range.file)->descriptor;
+}
+
+uint64_t PagePool::OffsetOf(const PageRange& range) {
+    return range.own != nullptr ? 0 : range.offset;
+}
 
 void* PagePool::Address(const PageRange& range) { return range.file->base + range.offset; }
 

@@ -9,8 +9,10 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <vector>
 
 #include "src/base/status.h"
+#include "src/runtime/memory/page_move.h"
 
 namespace advstep {
 
@@ -25,6 +27,7 @@ struct PageFile {
     // Whether the host was asked for a large page, by page; of a mapped file. Any thread sets them,
     // and the pool clears those of a range that it frees of its pages.
     std::unique_ptr<std::atomic<bool>[]> asked;
+    bool exported = false;  // other processes may have it, so no other range comes to lie in it
     ForkRecord* forkRange = nullptr;
     ForkRecord* forkDescriptor = nullptr;
 
@@ -47,7 +50,8 @@ struct PageRange {
     uint64_t offset = 0;
     size_t bytes = 0;
     size_t touched = 0;  // of a free range: only its first `touched` bytes may have pages
-    uint32_t uses = 0;   // of the owner, and of each process that has mapped it; 0: free
+    bool taken = false;  // by an owner; else it is free
+    std::unique_ptr<PageFile> own;  // has the pages in place of `file`, once they are exported
     PageRange* before = nullptr;
     PageRange* after = nullptr;
     std::set<FreePages>::node_type
@@ -63,6 +67,10 @@ struct PageRange {
 /// what pages of the heap cost. Beyond that a free range becomes a hole in its file, unless it is
 /// small. A pool without addresses makes a hole of each. mutex_ guards everything; no lock is taken
 /// after it, except the one of the fork records.
+///
+/// Files have the seals F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_SEAL, so their size is for ever.
+/// Pages that other processes get are alone in a file (MakeAlone), which lives until its last
+/// process is gone, and never hold anything else afterwards.
 class PagePool {
  public:
     enum class Addresses { kNone, kMapped };
@@ -75,13 +83,17 @@ class PagePool {
     /// Takes a range. A range without an address holds zeros; the contents of others are undefined.
     /// `bytes` and `alignment` are multiples of kUnit. 207001: the host has no memory for it.
     Status Take(size_t bytes, size_t alignment, PageRange** range);
-    /// Adds a use, which another process has.
-    void Share(PageRange* range) noexcept;
-    /// Ends a use. The range is free after the last one.
+    /// Puts the range, whose first `content` bytes have been handed out, alone into a file, if it
+    /// is not yet. Its other bytes are zero there. `places` are where the owner has mapped a range
+    /// without an address. Threads may read and write the range meanwhile (MovePages); the caller
+    /// keeps it taken and mapped. 207001: the host has no memory or descriptor for it.
+    Status MakeAlone(PageRange* range, size_t content, std::vector<PagePlace> places);
+    /// Frees the range.
     void GiveBack(PageRange* range) noexcept;
 
-    /// Returns the descriptor of the range's file.
+    /// Returns the descriptor of the file that has the range's pages, and their place in it.
     static int FileOf(const PageRange& range);
+    static uint64_t OffsetOf(const PageRange& range);
     /// Returns the address of a range of mapped files.
     static void* Address(const PageRange& range);
 
@@ -99,6 +111,7 @@ class PagePool {
     Status AddFile(size_t bytes, PageRange** range);
     PageRange* FindFit(size_t bytes, size_t alignment, uint64_t* offset) const;
     void Carve(PageRange* range, uint64_t offset, size_t bytes);
+    void LeaveOwnFile(PageRange* range) noexcept;
     PageRange* Join(PageRange* first, PageRange* second) noexcept;
     void CloseIfEmpty(PageRange* range) noexcept;
 

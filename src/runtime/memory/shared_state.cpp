@@ -18,6 +18,7 @@ SharedState::~SharedState() {
     if (pages_ != nullptr) {
         TheMappedPages().GiveBack(pages_);
     }
+    ForgetForkRecord(forkRange_);
     if (mapped_ != nullptr) {
         ReleaseAddresses(mapped_, mappedBytes_);
     }
@@ -25,18 +26,26 @@ SharedState::~SharedState() {
 
 Status SharedState::Make(size_t bytes, std::unique_ptr<SharedState>* state) {
     auto made = std::make_unique<SharedState>();
-    ADVSTEP_RETURN_IF_ERROR(TheMappedPages().Take(bytes, PagePool::kUnit, &made->pages_));
+    ADVSTEP_RETURN_IF_ERROR(TheMappedPages().Take(PagePool::kPage, PagePool::kPage, &made->pages_));
+    made->bytes_ = bytes;
     made->begin_ = PagePool::Address(*made->pages_);
     std::memset(made->begin_, 0, bytes);
     *state = std::move(made);
     return {};
 }
 
-Status SharedState::Import(ShareKind kind, ShareKey key, const char* argument,
+Status SharedState::Import(ShareKind kind, const ShareKey& key, const char* argument, size_t bytes,
                            std::unique_ptr<SharedState>* state) {
     auto made = std::make_unique<SharedState>();
     ShareGrant grant;
     ADVSTEP_RETURN_IF_ERROR(FetchShared(kind, key, argument, &grant));
+    if (grant.inner != 0 || grant.length != bytes) {
+        return Error(
+            ACL_ERROR_RT_DRV_INTERNAL_ERROR,
+            "{} is of {} bytes at offset {}; expected {} at 0, from a process with the same "
+            "version of this library",
+            argument, grant.length, grant.inner, bytes);
+    }
     made->mapped_ = ReserveAddresses(nullptr, grant.bytes, PagePool::kPage);
     if (made->mapped_ == nullptr) {
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -44,32 +53,41 @@ Status SharedState::Import(ShareKind kind, ShareKey key, const char* argument,
                      grant.bytes);
     }
     made->mappedBytes_ = grant.bytes;
-    ADVSTEP_RETURN_IF_ERROR(
-        PagePool::MapAt(made->mapped_, grant.bytes, grant.file.Get(), grant.offset));
-    made->begin_ = static_cast<uint8_t*>(made->mapped_) + grant.inner;
-    made->lease_ = std::move(grant.lease);
+    made->bytes_ = bytes;
+    ADVSTEP_RETURN_IF_ERROR(PagePool::MapAt(made->mapped_, grant.bytes, grant.file.Get(), 0));
+    made->forkRange_ = EnterForkRange(made->mapped_, grant.bytes, grant.file.Get(), 0);
+    made->begin_ = made->mapped_;
+    made->file_ = std::move(grant.file);
     *state = std::move(made);
     return {};
 }
 
 Status SharedState::Export(ShareKind kind, bool open, ShareKey* key) {
-    if (key_ == 0) {
-        ShareOffer offer;
-        offer.kind = kind;
-        offer.pool = &TheMappedPages();
-        offer.pages = pages_;
-        offer.length = pages_->bytes;
-        offer.open = open;
-        ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, &key_));
+    if (name_ != 0) {
+        *key = TheShareServer().KeyOf(name_);
+        return {};
     }
-    *key = key_;
+    ADVSTEP_RETURN_IF_ERROR(TheMappedPages().MakeAlone(pages_, bytes_, {}));
+    ShareOffer offer;
+    offer.kind = kind;
+    offer.file = PagePool::FileOf(*pages_);
+    offer.bytes = pages_->bytes;
+    offer.length = bytes_;
+    offer.open = open;
+    ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, false, key));
+    name_ = NameOf(*key);
     return {};
 }
 
+Status SharedState::Allow(ShareKind kind, const int32_t* pids, size_t count,
+                          const char* argument) const {
+    return TheShareServer().Allow(TheShareServer().KeyOf(name_), kind, pids, count, argument);
+}
+
 void SharedState::Withdraw() noexcept {
-    if (key_ != 0) {
-        TheShareServer().Withdraw(key_);
-        key_ = 0;
+    if (name_ != 0) {
+        TheShareServer().Withdraw(name_);
+        name_ = 0;
     }
 }
 

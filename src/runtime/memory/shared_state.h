@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -15,15 +16,15 @@
 
 namespace advstep {
 
-/// Bytes of this process that others may map, or bytes of another one. They stay valid until the
-/// object is destroyed, even if the process that made them ends before.
+/// Bytes of this process that others may map, alone in their pages, or bytes of another one. They
+/// stay valid until the object is destroyed, even if the process that made them ends before.
 class SharedState {
  public:
     /// Makes bytes that are zero. 207001: the host has no memory for them.
     static Status Make(size_t bytes, std::unique_ptr<SharedState>* state);
-    /// Maps the state of a key. `argument` is the name of the argument that has the key. Codes as
-    /// FetchShared.
-    static Status Import(ShareKind kind, ShareKey key, const char* argument,
+    /// Maps the state of a key, of `bytes` bytes. `argument` is the name of the argument that has
+    /// the key. Codes as FetchShared.
+    static Status Import(ShareKind kind, const ShareKey& key, const char* argument, size_t bytes,
                          std::unique_ptr<SharedState>* state);
 
     SharedState() = default;
@@ -39,16 +40,20 @@ class SharedState {
     Status Export(ShareKind kind, bool open, ShareKey* key);
     /// Ends the export.
     void Withdraw() noexcept;
-    /// Returns the key of the export; 0: there is none.
-    ShareKey Key() const { return key_; }
+    /// Returns whether it is exported.
+    bool Exported() const { return name_ != 0; }
+    /// Lets processes import it. Codes as ShareServer::Allow.
+    Status Allow(ShareKind kind, const int32_t* pids, size_t count, const char* argument) const;
 
  private:
     void* begin_ = nullptr;
     PageRange* pages_ = nullptr;  // null: of another process
-    ShareKey key_ = 0;
+    size_t bytes_ = 0;
+    uint64_t name_ = 0;       // of the export; 0: there is none
     void* mapped_ = nullptr;  // of another process
     size_t mappedBytes_ = 0;
-    Descriptor lease_;
+    Descriptor file_;  // of another process: the child of a fork maps it anew
+    ForkRecord* forkRange_ = nullptr;
 };
 
 /// Keeps the states of destroyed objects until the work that was queued before has run. mutex_

@@ -14,6 +14,7 @@
 #include "src/runtime/device/device.h"
 #include "src/runtime/faults/fault_injection.h"
 #include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/fork_records.h"
 #include "src/runtime/memory/memory_block.h"
 #include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/memory/page_pool.h"
@@ -110,7 +111,7 @@ int VirtualMemory::PhysicalMemory::File() const {
 }
 
 uint64_t VirtualMemory::PhysicalMemory::Offset() const {
-    return pages != nullptr ? pages->offset : grant->offset;
+    return pages != nullptr ? PagePool::OffsetOf(*pages) : 0;
 }
 
 Status VirtualMemory::Create(const MemoryPlace& place, size_t bytes, Handle* handle,
@@ -162,7 +163,7 @@ void VirtualMemory::OpenPhysical(PhysicalMemory* physical, Handle handle, const 
     physical->place = place;
     physical->attribute = kUsualAttribute;
     physical->pages = nullptr;
-    physical->shareKey = 0;
+    physical->shareName = 0;
     physical->mappings = 0;
 }
 
@@ -214,65 +215,91 @@ Status VirtualMemory::Describe(Handle handle, MemoryPlace* place, int32_t* attri
     return {};
 }
 
-Status VirtualMemory::Export(Handle handle, bool open, uint64_t* key) {
+Status VirtualMemory::Export(Handle handle, bool open, bool brief, ShareKey* key) {
     const std::lock_guard<std::mutex> lock(mutex_);
     PhysicalMemory* physical = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
-    if (physical->shareKey != 0) {
+    if (physical->shareName != 0) {
         return Error(
             ACL_ERROR_RT_PARAM_INVALID, "handle {} {}; expected {}", ToPointer(handle),
             physical->pages != nullptr ? "has been exported already" : "is of another process",
             physical->pages != nullptr ? "one export of each handle"
                                        : "a handle of aclrtMallocPhysical");
     }
+    return PublishLocked(physical, open, brief, key);
+}
+
+// The lock is held while the pages are moved into a file of their own, so the mappings stay.
+Status VirtualMemory::PublishLocked(PhysicalMemory* physical, bool open, bool brief,
+                                    ShareKey* key) {
+    std::vector<PagePlace> places;
+    for (auto& [begin, mapping] : mappings_) {
+        if (mapping.physical == physical) {
+            places.push_back({reinterpret_cast<void*>(begin), mapping.offset, mapping.bytes,
+                              &mapping.forkRange});
+        }
+    }
+    PageRange* const pages = physical->pages;
+    ADVSTEP_RETURN_IF_ERROR(
+        TheUnmappedPages().MakeAlone(pages, physical->bytes, std::move(places)));
     ShareOffer offer;
     offer.kind = ShareKind::kPhysical;
-    offer.pool = &TheUnmappedPages();
-    offer.pages = physical->pages;
+    offer.file = PagePool::FileOf(*pages);
+    offer.bytes = pages->bytes;
     offer.length = physical->bytes;
     offer.device = physical->place.device != nullptr ? physical->place.device->id() : kOfHost;
     offer.open = open;
-    ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, &physical->shareKey));
-    *key = physical->shareKey;
+    ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, brief, key));
+    physical->shareName = NameOf(*key);
     return {};
 }
 
 // It holds no lock while it asks the other process.
-Status VirtualMemory::Import(const Device* device, uint64_t key, Handle* handle, int32_t* owner) {
-    if (TheShareServer().IsOwn(key)) {
+Status VirtualMemory::Import(const Device* device, const ShareKey& key, Handle* handle,
+                             int32_t* owner) {
+    if (TheShareServer().HasExport(key, ShareKind::kPhysical)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "shareableHandle is {:#x}, of this process; expected another process's", key);
+                     "shareableHandle is of the export {:#x}, of this process; expected another "
+                     "process's",
+                     NameOf(key));
     }
     auto grant = std::make_unique<ShareGrant>();
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        ADVSTEP_RETURN_IF_ERROR(CheckNotImported(key));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotImported(NameOf(key)));
     }
     ADVSTEP_RETURN_IF_ERROR(FetchShared(ShareKind::kPhysical, key, "shareableHandle", grant.get()));
+    if (grant->inner != 0 || grant->length != grant->bytes || grant->length % kGranularity != 0) {
+        return Error(ACL_ERROR_RT_DRV_INTERNAL_ERROR,
+                     "shareableHandle is of {} bytes at offset {}; expected a multiple of {} at 0, "
+                     "from a process with the same version of this library",
+                     grant->length, grant->inner, kGranularity);
+    }
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
-    ADVSTEP_RETURN_IF_ERROR(CheckNotImported(key));  // another thread may have done so meanwhile
+    ADVSTEP_RETURN_IF_ERROR(
+        CheckNotImported(NameOf(key)));  // another thread may have done so meanwhile
     const MemoryPlace place =
         grant->device == kOfHost ? MemoryPlace(ACL_MEM_LOCATION_TYPE_HOST, 0) : MemoryPlace(device);
     retired_.try_emplace(place.device);
     const auto entry = physical_.Acquire();
     OpenPhysical(entry.object, entry.handle, place, grant->length);
     *owner = grant->device;
-    entry.object->shareKey = key;
+    entry.object->shareName = NameOf(key);
     entry.object->grant = std::move(grant);
     *handle = entry.handle;
     return {};
 }
 
-Status VirtualMemory::CheckNotImported(uint64_t key) {
+Status VirtualMemory::CheckNotImported(uint64_t name) {
     bool known = false;
     physical_.ForEach([&](const PhysicalMemory& physical) {
-        known = known || (physical.grant != nullptr && physical.shareKey == key);
+        known = known || (physical.grant != nullptr && physical.shareName == name);
     });
     return known ? Error(ACL_ERROR_RT_PARAM_INVALID,
-                         "shareableHandle is {:#x}, which this process has imported; expected one "
-                         "import in each process",
-                         key)
+                         "shareableHandle is of the export {:#x}, which this process has imported; "
+                         "expected one import in each process",
+                         name)
                  : Status();
 }
 
@@ -414,7 +441,7 @@ Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Ha
         *earlier = other->second.pending;
         return {};
     }
-    return PlaceMapping({begin, bytes, physical, &around->second, false, {}}, offset);
+    return PlaceMapping({begin, bytes, offset, physical, &around->second, false, {}});
 }
 
 // The host's memory is like registered memory: every device can use it.
@@ -431,14 +458,26 @@ Allocation VirtualMemory::AllocationOf(const Mapping& mapping) {
     return allocation;
 }
 
-Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
+Status VirtualMemory::PlaceMapping(const Mapping& mapping) {
+    const int file = mapping.physical->File();
+    const uint64_t offset = mapping.physical->Offset() + mapping.offset;
+    auto* const address = reinterpret_cast<void*>(mapping.begin);
     const auto entry = mappings_.emplace(mapping.begin, mapping).first;
-    Status mapped = PagePool::MapAt(reinterpret_cast<void*>(mapping.begin), mapping.bytes,
-                                    mapping.physical->File(), mapping.physical->Offset() + offset);
+    Status mapped;
+    try {
+        entry->second.forkRange = EnterUnusedForkRange(address, mapping.bytes, file, offset);
+        mapped = PagePool::MapAt(address, mapping.bytes, file, offset);
+    } catch (...) {
+        ForgetForkRecord(entry->second.forkRange);
+        mappings_.erase(entry);
+        throw;
+    }
     if (!mapped.ok()) {
+        ForgetForkRecord(entry->second.forkRange);
         mappings_.erase(entry);
         return mapped;
     }
+    PutInPlace(entry->second.forkRange, nullptr);
     ++mapping.physical->mappings;
     ++mapping.reservation->mappings;
     try {
@@ -601,6 +640,7 @@ bool VirtualMemory::TakeDown(Mapping* mapping) {
             "mappings as vm.max_map_count allows",
             mapping->bytes, mapping->begin);
     }
+    ForgetForkRecord(mapping->forkRange);
     PhysicalMemory* const physical = mapping->physical;
     Reservation* const reservation = mapping->reservation;
     LeaveRetired(mapping);
@@ -615,8 +655,8 @@ bool VirtualMemory::TakeDown(Mapping* mapping) {
 void VirtualMemory::GiveBackIfUnused(PhysicalMemory* physical) {
     if (physical->handle == 0 && physical->mappings == 0) {
         if (physical->pages != nullptr) {
-            if (physical->shareKey != 0) {
-                TheShareServer().Withdraw(physical->shareKey);
+            if (physical->shareName != 0) {
+                TheShareServer().Withdraw(physical->shareName);
             }
             TheUnmappedPages().GiveBack(physical->pages);
             if (physical->place.device != nullptr) {

@@ -19,7 +19,9 @@
 
 namespace advstep {
 
+struct ForkRecord;
 struct ShareGrant;
+struct ShareKey;
 
 /// The owner of physical memory: a device, or the host.
 struct MemoryPlace {
@@ -76,13 +78,14 @@ class VirtualMemory {
     /// Finds the place and the aclrtMemAttr of the memory. 107017: the handle is not alive.
     Status Describe(Handle handle, MemoryPlace* place, int32_t* attribute) const;
 
-    /// Exports the memory. `open`: to every process. 107017: the handle is not alive. 107000: it
-    /// has been exported, or is another process's.
-    Status Export(Handle handle, bool open, uint64_t* key);
+    /// Exports the memory. `open`: to every process. `brief`: the key is to fit 64 bits. 107017:
+    /// the handle is not alive. 107000: it has been exported, or is another process's. 207001: the
+    /// host has no memory, descriptor or thread for it.
+    Status Export(Handle handle, bool open, bool brief, ShareKey* key);
     /// Makes a handle of memory of another process, as memory of the device unless it is the
     /// host's. *owner: the device that has it there, or kOfHost. 107000: this process has exported
     /// or imported it. Codes also as FetchShared.
-    Status Import(const Device* device, uint64_t key, Handle* handle, int32_t* owner);
+    Status Import(const Device* device, const ShareKey& key, Handle* handle, int32_t* owner);
 
     /// The rights of a location to use a mapping. A mapping's device begins with both.
     struct Access {
@@ -134,7 +137,7 @@ class VirtualMemory {
         int32_t attribute = kUsualAttribute;
         PageRange* pages = nullptr;  // null: of another process
         std::unique_ptr<ShareGrant> grant;
-        uint64_t shareKey = 0;  // under which it is exported, or was imported; 0: neither
+        uint64_t shareName = 0;  // NameOf the key of the export or the import; 0: neither
         size_t mappings = 0;
 
         int File() const;
@@ -155,6 +158,7 @@ class VirtualMemory {
     struct Mapping {
         uintptr_t begin;
         size_t bytes;
+        uint64_t offset;  // of its first byte in the physical memory
         PhysicalMemory* physical;
         Reservation* reservation;
         bool retired;                 // unmapped by the program
@@ -164,6 +168,7 @@ class VirtualMemory {
         Mapping* olderRetired = nullptr;
         Mapping* newerRetired = nullptr;
         std::vector<Access> access{};
+        ForkRecord* forkRange = nullptr;
     };
     /// The unmapped ranges of a device's memory, oldest first. When the places of one have been
     /// reached, those of older ones have been reached too, unless Narrow has moved them back. So a
@@ -179,7 +184,8 @@ class VirtualMemory {
                              size_t bytes);
     Status TakePages(const MemoryPlace& place, size_t bytes, PageRange** pages);
     Status FindPhysical(Handle handle, PhysicalMemory** physical) const;
-    Status CheckNotImported(uint64_t key);
+    Status CheckNotImported(uint64_t name);
+    Status PublishLocked(PhysicalMemory* physical, bool open, bool brief, ShareKey* key);
     const Mapping* FindMapped(const void* address) const;
     Status MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
                      std::vector<Ticket>* earlier, HeldRange* held);
@@ -187,24 +193,28 @@ class VirtualMemory {
         return {reinterpret_cast<const void*>(mapping.begin), mapping.bytes};
     }
     Status PlaceMapping(const Mapping& mapping, uint64_t offset);
-    void RetireLocked(Mapping& mapping);
-    void EnterRetired(Mapping* mapping);
-    void LeaveRetired(Mapping* mapping);
-    void ReclaimLocked();
-    bool TakeDown(Mapping* mapping);
-    bool TakeNarrowedLocked(HeldMemory* held);
-    void GiveBackIfUnused(PhysicalMemory* physical);
-    void GiveBackIfUnused(Reservation* reservation);
+                     std::vector<Ticket>* earlier);
+                     Status PlaceMapping(const Mapping& mapping);
+                     void RetireLocked(Mapping& mapping);
+                     void EnterRetired(Mapping* mapping);
+                     void LeaveRetired(Mapping* mapping);
+                     void ReclaimLocked();
+                     bool TakeDown(Mapping* mapping);
+                     bool TakeNarrowedLocked(HeldMemory* held);
+                     void GiveBackIfUnused(PhysicalMemory* physical);
+                     void GiveBackIfUnused(Reservation* reservation);
 
-    DeviceMemory& memory_;
-    const HeldMemory::ListMemory listMemory_;
-    mutable std::mutex mutex_;
-    HandleTable<PhysicalMemory> physical_{HandleKind::kPhysicalMemory};
-    std::map<uintptr_t, Reservation> reservations_;  // by begin, as are the mappings
-    Mappings mappings_;
-    std::map<const Device*, RetiredMappings> retired_;  // null: the host; made with physical memory
-    std::atomic<size_t> retiredCount_{0};
-    uint64_t ends_ = 0;  // the number of the last retired mapping
+                     DeviceMemory& memory_;
+                     const HeldMemory::ListMemory listMemory_;
+                     mutable std::mutex mutex_;
+                     HandleTable<PhysicalMemory> physical_{HandleKind::kPhysicalMemory};
+                     std::map<uintptr_t, Reservation>
+                         reservations_;  // by begin, as are the mappings
+                     Mappings mappings_;
+                     std::map<const Device*, RetiredMappings>
+                         retired_;  // null: the host; made with physical memory
+                     std::atomic<size_t> retiredCount_{0};
+                     uint64_t ends_ = 0;  // the number of the last retired mapping
 };
 
 }  // namespace advstep

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process at the other end of a socket.
+
+#pragma once
+
+#include <cstdint>
+
+namespace advstep {
+
+/// A process as the system names it, not as it names itself.
+struct SharePeer {
+    int32_t pid = 0;  // 0: it is in another pid namespace
+    uint32_t user = 0;
+
+    /// Finds the process that connected to the socket, or that listens at the other end. False: the
+    /// system does not tell.
+    static bool Of(int socket, SharePeer* peer);
+
+    bool IsThisProcess() const;
+    bool IsRoot() const { return user == 0; }
+    /// Returns whether the process is of this process's user. In a user namespace, all users that
+    /// have no number there look like one. A process that seems to be of this one's is so only if
+    /// this process may look into it.
+    bool IsSameUser() const;
+};
+
+/// Returns when the process began, in ticks of the system's clock, which no later one of the same
+/// number has. 0: there is no such process, or /proc does not show it.
+uint64_t StartOf(int32_t pid);
+
+}  // namespace advstep

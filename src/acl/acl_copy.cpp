@@ -432,6 +432,25 @@ Status Reduce(const ReduceRanges& ranges, ReducePayload payload, size_t unit, ac
     return TheLauncher().Launch(target, launch, &payload, work);
 }
 
+// Queues a fill after check(sides), which is made again if memory leaves meanwhile. make(memory)
+// constructs the record.
+template <typename Check, typename Make>
+Status EnqueueFill(const StreamRef& stream, void* address, size_t bytes, Check&& check,
+                   Make&& make) {
+    const uint64_t epoch = Memory().epoch();
+    CopySides sides;
+    ADVSTEP_RETURN_IF_ERROR(check(&sides));
+    const FillRange range{address, bytes, sides.ForeignTo(OwnDevice())};
+    const auto again = [&]() -> Status {
+        CopySides now;
+        ADVSTEP_RETURN_IF_ERROR(check(&now));
+        return RefuseOther(sides, now);
+    };
+    Work work = WorkOf(range);
+    work.memory = CheckedAt(Memory().epochNow(), epoch, &again);
+    return stream.Enqueue(work, make);
+}
+
 }  // namespace
 
 // The calls.
@@ -520,19 +539,10 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
-        const uint64_t epoch = Memory().epoch();
-        CopySides sides;
-        ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &sides));
-        const FillRange range{devPtr, count, sides.ForeignTo(OwnDevice())};
-        const auto again = [&]() -> Status {
-            CopySides now;
-            ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &now));
-            return RefuseOther(sides, now);
-        };
-        Work work = WorkOf(range);
-        work.memory = CheckedAt(Memory().epochNow(), epoch, &again);
-        return target.Enqueue(
-            work, [&](void* memory) { return FillTask::Make(memory, devPtr, value, count); });
+        return EnqueueFill(
+            target, devPtr, count,
+            [&](CopySides* sides) { return CheckFilled(devPtr, maxCount, count, sides); },
+            [&](void* memory) { return FillTask::Make(memory, devPtr, value, count); });
     });
 }
 
@@ -636,6 +646,7 @@ aclError aclrtMemsetD32(void* ptr, size_t memSize, uint32_t value, size_t N) {
         CopySides sides;
         ADVSTEP_RETURN_IF_ERROR(CheckWords(ptr, memSize, N));
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        const MemoryHold hold = HoldForFill(ptr, N * sizeof(value));
         ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), ptr, "ptr", N * sizeof(value), &sides));
         return ActNow([&] { FillWordsNow(ptr, value, N); });
     });
@@ -648,13 +659,12 @@ aclError aclrtMemsetD32Async(void* ptr, size_t memSize, uint32_t value, size_t N
             return CheckEmptyCopy(stream);
         }
         StreamRef target;
-        CopySides sides;
         ADVSTEP_RETURN_IF_ERROR(CheckWords(ptr, memSize, N));
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
-        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), ptr, "ptr", N * sizeof(value), &sides));
-        const FillRange range{ptr, N * sizeof(value), sides.ForeignTo(OwnDevice())};
-        return target.Enqueue(WorkOf(range), [&](void* memory) {
-            return FillTask::MakeOfWords(memory, ptr, value, N);
-        });
+        const size_t bytes = N * sizeof(value);
+        return EnqueueFill(
+            target, ptr, bytes,
+            [&](CopySides* sides) { return CheckFill(Memory(), ptr, "ptr", bytes, sides); },
+            [&](void* memory) { return FillTask::MakeOfWords(memory, ptr, value, N); });
     });
 }

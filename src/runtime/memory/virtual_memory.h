@@ -192,29 +192,25 @@ class VirtualMemory {
     static HeldRange RangeOf(const Mapping& mapping) {
         return {reinterpret_cast<const void*>(mapping.begin), mapping.bytes};
     }
-    Status PlaceMapping(const Mapping& mapping, uint64_t offset);
-                     std::vector<Ticket>* earlier);
-                     Status PlaceMapping(const Mapping& mapping);
-                     void RetireLocked(Mapping& mapping);
-                     void EnterRetired(Mapping* mapping);
-                     void LeaveRetired(Mapping* mapping);
-                     void ReclaimLocked();
-                     bool TakeDown(Mapping* mapping);
-                     bool TakeNarrowedLocked(HeldMemory* held);
-                     void GiveBackIfUnused(PhysicalMemory* physical);
-                     void GiveBackIfUnused(Reservation* reservation);
+    Status PlaceMapping(const Mapping& mapping);
+    void RetireLocked(Mapping& mapping);
+    void EnterRetired(Mapping* mapping);
+    void LeaveRetired(Mapping* mapping);
+    void ReclaimLocked();
+    bool TakeDown(Mapping* mapping);
+    bool TakeNarrowedLocked(HeldMemory* held);
+    void GiveBackIfUnused(PhysicalMemory* physical);
+    void GiveBackIfUnused(Reservation* reservation);
 
-                     DeviceMemory& memory_;
-                     const HeldMemory::ListMemory listMemory_;
-                     mutable std::mutex mutex_;
-                     HandleTable<PhysicalMemory> physical_{HandleKind::kPhysicalMemory};
-                     std::map<uintptr_t, Reservation>
-                         reservations_;  // by begin, as are the mappings
-                     Mappings mappings_;
-                     std::map<const Device*, RetiredMappings>
-                         retired_;  // null: the host; made with physical memory
-                     std::atomic<size_t> retiredCount_{0};
-                     uint64_t ends_ = 0;  // the number of the last retired mapping
+    DeviceMemory& memory_;
+    const HeldMemory::ListMemory listMemory_;
+    mutable std::mutex mutex_;
+    HandleTable<PhysicalMemory> physical_{HandleKind::kPhysicalMemory};
+    std::map<uintptr_t, Reservation> reservations_;  // by begin, as are the mappings
+    Mappings mappings_;
+    std::map<const Device*, RetiredMappings> retired_;  // null: the host; made with physical memory
+    std::atomic<size_t> retiredCount_{0};
+    uint64_t ends_ = 0;  // the number of the last retired mapping
 };
 
 }  // namespace advstep

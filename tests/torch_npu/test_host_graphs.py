@@ -9,6 +9,7 @@ import torch
 import torch_npu
 from decode import Decode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import checkpoint
 
 from advance_step import _host_operators
 
@@ -183,6 +184,54 @@ def test_a_replay_draws_anew_and_as_the_seed_says():
     assert torch.equal(drawn.cpu(), seen[0])
 
 
+def dropped(given):
+    result = checkpoint(lambda tensor: torch.nn.functional.dropout(tensor, 0.5), given, use_reentrant=False)
+    gradient, = torch.autograd.grad(result.sum(), given)
+    return result.detach(), gradient
+
+
+def test_a_checkpoint_in_a_graph_draws_the_same_mask_again():
+    given = torch.ones(64, device="npu", requires_grad=True)
+    graph, (result, gradient) = capture(lambda: [*dropped(given)])
+    torch.npu.manual_seed(3)
+    seen = []
+    for _ in range(3):
+        graph.replay()
+        assert torch.equal(result, gradient)
+        seen.append(result.clone())
+    assert not torch.equal(seen[0], seen[1])
+    torch.npu.manual_seed(3)
+    for one in seen:  # a replay leaves the state that the same calls leave
+        assert torch.equal(dropped(given)[0], one)
+    last = torch.rand(3, device="npu")
+    torch.npu.manual_seed(3)
+    for _ in range(3):
+        graph.replay()
+    assert torch.equal(torch.rand(3, device="npu"), last)
+
+
+def test_states_in_a_capture_hold_in_replays():
+    def body():
+        begin, drawn = torch.npu.get_rng_state(), [torch.rand(5, device="npu")]
+        middle = torch.npu.get_rng_state()
+        drawn.append(torch.randn(3, device="npu"))
+        torch.npu.set_rng_state(begin)
+        drawn.append(torch.rand(7, device="npu"))
+        torch.npu.set_rng_state(middle)
+        drawn.append(torch.randn(3, device="npu"))
+        return drawn
+
+    torch.npu.manual_seed(9)
+    expected = [[drawn.clone() for drawn in body()] for _ in range(3)]
+    last = torch.rand(4, device="npu")
+    torch.npu.manual_seed(9)
+    graph, drawn = capture(body)
+    for eager in expected:
+        graph.replay()
+        assert all(torch.equal(one, other) for one, other in zip(drawn, eager))
+    assert torch.equal(torch.rand(4, device="npu"), last)
+
+
 def test_draws_of_a_replay_and_of_another_thread_are_apart_beside_many_generators():
     count, turns = 50_000, 20
     graph, _ = capture(lambda: torch.rand(count, device="npu"))
@@ -205,6 +254,20 @@ def test_draws_of_a_replay_and_of_another_thread_are_apart_beside_many_generator
     torch.manual_seed(11)
     torch.rand(2 * turns * count)
     assert torch.equal(drawn, torch.rand(4))
+
+
+def test_an_operator_that_fails_in_a_task_group_ends_the_capture():
+    tensor, graph, stream = torch.ones(2, device="npu"), torch.npu.NPUGraph(), torch.npu.Stream()
+    torch.npu.synchronize()
+    with pytest.raises(RuntimeError, match="task group"):
+        with torch.npu.graph(graph, stream=stream):
+            torch.npu.graph_task_group_begin(stream)
+            tensor + 1
+    assert (tensor + 1).cpu().tolist() == [2, 2]
+    torch.npu.synchronize()
+    graph, result = capture(lambda: tensor + 2)
+    graph.replay()
+    assert result.cpu().tolist() == [3, 3]
 
 
 def test_an_error_in_a_replay_names_its_operator():

@@ -26,7 +26,6 @@ DTYPES = {
     "softmax": lambda real, whole, index: torch.softmax(whole, 0),
     "topk": lambda real, whole, index: torch.topk(real.to(torch.complex64), 1),
     "sort": lambda real, whole, index: torch.sort(real.to(torch.complex64)),
-    "inverse": lambda real, whole, index: torch.linalg.inv(real.half()),
     "index_put_": lambda real, whole, index: real.clone().index_put_((index,), real[0].double()),
     "grid_sample": lambda real, whole, index: functional.grid_sample(
         real[None, None], torch.zeros(1, 2, 2, 2, device=real.device, dtype=torch.float64)),

@@ -18,7 +18,8 @@ own_program = pytest.mark.skipif(not SINGLE, reason="its programs choose the mod
 def test_a_missing_operator_names_itself_and_the_line_that_defines_it():
     x = torch.ones(3, device="npu", requires_grad=True)
     for call, name in ((lambda: torch_npu.npu_mish(x), "npu_mish"),
-                       (lambda: torch.ops.npu.npu_max.dim(x, 0), "npu_max.dim"),
+                       (lambda: torch.ops.npu.npu_reshape.out(x.detach(), [3], out=x.detach()),
+                        "npu_reshape.out"),
                        (lambda: torch_npu.npu_moe_gating_top_k_softmax(x), "npu_moe_gating_top_k_softmax")):
         with pytest.raises(NotImplementedError, match=rf'^npu::{name} is not there.*'
                            rf'@advance_step.torch_npu.operator\("{name}"\)$'):
@@ -71,6 +72,24 @@ def test_the_decorator_defines_an_operator_also_in_a_graph():
         return input + 1
 
     assert torch.equal(torch_npu.npu_fast_gelu(npu.detach()).cpu(), cpu.detach() + 1)
+
+
+def test_an_operator_without_tensors_is_missing_by_name_and_can_be_defined():
+    def call():
+        return torch.ops.npu.obfuscation_initialize(1, 2, 3)
+
+    for _ in range(2):
+        with pytest.raises(NotImplementedError, match="^npu::obfuscation_initialize is not there"):
+            call()
+    event = torch.npu.Event()
+    event.record()
+    event.synchronize()  # nothing has reached the device
+
+    @advance_step.torch_npu.operator("obfuscation_initialize")
+    def initialize(hidden_size, tp_rank, cmd, **others):
+        return torch.full((hidden_size,), cmd, device="npu")
+
+    assert call().tolist() == [3]
 
 
 def test_the_decorator_refuses_names():

@@ -220,6 +220,20 @@ class _MaxPool1d:
             memory_format=torch.contiguous_format)
 
 
+class _CtcLoss:
+    """ctc_loss of half precision in float32. torch's composition makes the lengths a tensor of the same
+    dtype, which it cannot for half precision."""
+
+    def __init__(self, torch: Any, operator: Any) -> None:
+        self.torch, self.operator = torch, operator
+
+    def __call__(self, log_probs: Any, *arguments: Any, **options: Any) -> Any:
+        narrow = log_probs.dtype
+        if narrow not in (self.torch.float16, self.torch.bfloat16):
+            return self.operator.decompose(log_probs, *arguments, **options)
+        return self.operator(log_probs.float(), *arguments, **options).to(narrow)
+
+
 def register(torch: Any) -> None:
     """Registers the compositions, except those of operators that an aclnn function computes."""
     cells, norm = _Cells(torch), _SyncBatchNorm(torch)
@@ -245,7 +259,10 @@ def register(torch: Any) -> None:
                          allow_override=True)
     # These are registered above autograd, too: their gradients are those of the operators of which
     # they are composed.
-    for operator, composed in ((torch.ops.aten.scaled_dot_product_attention, _Attention(torch)),
-                               (torch.ops.aten.max_pool1d, _MaxPool1d(torch))):
+    losses = [getattr(torch.ops.aten.ctc_loss, name) for name in ("IntList", "Tensor")]
+    for operator, composed in (
+            (torch.ops.aten.scaled_dot_product_attention.default, _Attention(torch)),
+            (torch.ops.aten.max_pool1d.default, _MaxPool1d(torch)),
+            *((loss, _CtcLoss(torch, loss)) for loss in losses if "ctc_loss" not in own)):
         for key in ("PrivateUse1", "AutogradPrivateUse1"):
-            library.impl(operator.default, composed, key, allow_override=True)
+            library.impl(operator, composed, key, allow_override=True)

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of graphs that ended before their replays.
+"""Models of graphs that ended before their replays, and task groups that an exception left open.
 
 torch_npu destroys the model of an NPUGraph with the graph. The runtime refuses that while a replay is
 pending, torch_npu warns and does not try again, and the model would stay until the process ends. So
 the next capture tries again.
+
+A capture does not end while a task group is open, so one that failed within a group would leave its
+stream captured for ever.
 """
 
 from __future__ import annotations
 
 import collections
 import ctypes
+import sys
 import weakref
 from typing import Any
 
@@ -30,12 +34,23 @@ def _destroy_ended(runtime: Any) -> None:
         failed = failed or code != 0
         if code == _RUNNING:
             _ended.append(model)
-    if failed:  # no failure of the program
-        runtime.aclGetRecentErrMsg()
-        runtime.aclrtGetLastError(_THREAD_LEVEL)
+    if failed:
+        _forget_failure(runtime)
 
 
-def _captured(runtime: Any, stream: int) -> int:
+def _forget_failure(runtime: Any) -> None:
+    """Clears what is no failure of the program."""
+    runtime.aclGetRecentErrMsg()
+    runtime.aclrtGetLastError(_THREAD_LEVEL)
+
+
+def _end_group(runtime: Any, stream: int) -> None:
+    """Ends the task group that may be open on a stream."""
+    if runtime.aclmdlRICaptureTaskGrpEnd(ctypes.c_void_p(stream), ctypes.byref(ctypes.c_void_p())):
+        _forget_failure(runtime)
+
+
+def captured(runtime: Any, stream: int) -> int:
     """Returns the model that the stream is captured into, or 0."""
     status, model = ctypes.c_int(), ctypes.c_void_p()
     runtime.aclmdlRICaptureGetInfo(ctypes.c_void_p(stream), ctypes.byref(status),
@@ -44,17 +59,21 @@ def _captured(runtime: Any, stream: int) -> int:
 
 
 def register(torch: Any) -> None:
-    """Makes graphs remember their models."""
+    """Makes graphs remember their models, and end what failed."""
     runtime = ctypes.CDLL("libascendcl.so")
     graph = torch.npu.NPUGraph
     begin, end, reset = graph.capture_begin, graph.capture_end, graph.reset
+    update = graph.update
 
     def capture_begin(self: Any, *arguments: Any, **options: Any) -> Any:
         _destroy_ended(runtime)
         return begin(self, *arguments, **options)
 
     def capture_end(self: Any, *arguments: Any, **options: Any) -> Any:
-        model = _captured(runtime, torch.npu.current_stream().npu_stream)
+        stream = torch.npu.current_stream().npu_stream
+        if sys.exc_info()[0] is not None:  # of an operator in the capture
+            _end_group(runtime, stream)
+        model = captured(runtime, stream)
         result = end(self, *arguments, **options)
         if model:
             self._advance_step_end = weakref.finalize(self, _ended.append, model)
@@ -66,4 +85,14 @@ def register(torch: Any) -> None:
             self._advance_step_end()
         return reset(self, *arguments, **options)
 
+    def update_or_end(self: Any, *arguments: Any, **options: Any) -> Any:
+        try:
+            return update(self, *arguments, **options)
+        except BaseException:
+            stream = self.graph_dispatch_mode.update_stream
+            if runtime.aclmdlRICaptureTaskUpdateEnd(ctypes.c_void_p(stream.npu_stream)):
+                _forget_failure(runtime)
+            raise
+
     graph.capture_begin, graph.capture_end, graph.reset = capture_begin, capture_end, reset_and_note
+    graph.update = update_or_end

@@ -64,7 +64,7 @@ def autoload() -> None:
         importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
-    from . import _compositions, _graphs, _mstx, _native, _parallel, _profiler
+    from . import _compositions, _graphs, _mstx, _native, _parallel, _profiler, _sparse
     from ._npu import table
     library = _native.load(torch, queue=wanted == "queue")
     if library is not None:
@@ -77,6 +77,7 @@ def autoload() -> None:
         operators.register(torch)
         _state["form"] = "python"
     _compositions.register(torch)
+    _sparse.register(torch)
     _graphs.register(torch)
     _parallel.register(torch)
     _profiler.register(torch)

@@ -8,7 +8,7 @@ import os
 import pathlib
 from typing import Any
 
-from . import _aclnn_operators, _torch_operators
+from . import _aclnn_operators, _graphs, _torch_operators
 
 _libraries: list[ctypes.CDLL] = []
 
@@ -31,21 +31,41 @@ def _bind(library: ctypes.CDLL) -> None:
             "advstepLaunchHostOperator", "advstepLaunchShortHostOperator", "aclGetRecentErrMsg")))
 
 
-def _wait_for_draws(torch: Any, library: ctypes.CDLL) -> None:
-    """Makes a replay that draws random numbers wait for its own end, so that the generator's offset
-    follows the order of the program."""
-    graph = torch.npu.NPUGraph
+def _keep_draws(torch: Any, library: ctypes.CDLL) -> None:
+    """Makes graphs keep the order of their draws of random numbers.
+
+    A replay that draws waits for its own end, so that the generator's offset follows the order of the
+    program. States that a program gets and sets in a capture hold in replays.
+    """
+    graph, runtime = torch.npu.NPUGraph, ctypes.CDLL("libascendcl.so")
     begin, end, replay = graph.capture_begin, graph.capture_end, graph.replay
+    end_part = graph.end_capture_to_conditional_node
     count = library.advstep_torch_draws_recorded
     count.restype = ctypes.c_uint64
     before: dict[int, int] = {}
 
+    def stream() -> int:
+        return int(torch.npu.current_stream().npu_stream)
+
     def capture_begin(self: Any, *arguments: Any, **options: Any) -> Any:
         before[id(self)] = count()
-        return begin(self, *arguments, **options)
+        result = begin(self, *arguments, **options)
+        library.advstep_torch_begin_draws(ctypes.c_void_p(_graphs.captured(runtime, stream())))
+        return result
+
+    def end_draws() -> None:
+        model = _graphs.captured(runtime, stream())
+        # A failure is that of the capture, whose end raises it.
+        library.advstep_torch_end_draws(ctypes.c_void_p(stream()), ctypes.c_void_p(model))
+
+    def end_capture_to_conditional_node(self: Any, *arguments: Any, **options: Any) -> Any:
+        end_draws()
+        return end_part(self, *arguments, **options)
 
     def capture_end(self: Any, *arguments: Any, **options: Any) -> Any:
         self._advance_step_draws = count() != before.pop(id(self), count())
+        if self._advance_step_draws:
+            end_draws()
         return end(self, *arguments, **options)
 
     def replay_and_wait(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -55,6 +75,7 @@ def _wait_for_draws(torch: Any, library: ctypes.CDLL) -> None:
         return result
 
     graph.capture_begin, graph.capture_end, graph.replay = capture_begin, capture_end, replay_and_wait
+    graph.end_capture_to_conditional_node = end_capture_to_conditional_node
 
 
 def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
@@ -79,4 +100,4 @@ def register(torch: Any, library: ctypes.CDLL) -> None:
     if library.advstep_torch_register(kept.encode(), _torch_operators.lines().encode()) < 0:
         raise ImportError(f"{_file(torch)}: "
                           + library.advstep_torch_failure().decode("utf-8", "replace"))
-    _wait_for_draws(torch, library)
+    _keep_draws(torch, library)

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "torch_kernels/device/captured_draws.h"
 #include "torch_kernels/device/current_stream.h"
 #include "torch_kernels/device/generators.h"
 #include "torch_kernels/dispatch/host_kernel.h"
@@ -61,6 +62,23 @@ __attribute__((visibility("default"))) int64_t advstep_torch_register(const char
 
 __attribute__((visibility("default"))) const char* advstep_torch_failure() {
     return failure.c_str();
+}
+
+/// Begins the recording of draws in a graph whose capture has begun.
+__attribute__((visibility("default"))) void advstep_torch_begin_draws(const void* model) {
+    BeginCapturedDraws(model);
+}
+
+/// Ends it before the capture ends. Returns 0, or -1: advstep_torch_failure has the reason.
+__attribute__((visibility("default"))) int advstep_torch_end_draws(void* stream,
+                                                                   const void* model) {
+    try {
+        EndCapturedDraws(stream, model);
+        return 0;
+    } catch (const std::exception& error) {
+        failure = error.what();
+        return -1;
+    }
 }
 
 /// The number of operators that draw random numbers in replays, recorded until now.

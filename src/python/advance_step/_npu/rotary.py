@@ -11,9 +11,14 @@ from .table import define
 
 torch: Any = importlib.import_module("torch")
 
+_PARTS = {"half": 2, "quarter": 4, "interleave": 2}  # of the last dimension, by mode
+
 
 def _rotate(x: Any, mode: str, back: bool = False) -> Any:
-    """(x1, x2) -> (-x2, x1), of the two halves or of neighbours; `back`: the transpose of it."""
+    """(x1, x2) -> (-x2, x1), of the two halves, of both quarters of each half, or of neighbours;
+    `back`: the transpose of it."""
+    if mode == "quarter":
+        return torch.cat([_rotate(half, "half", back) for half in x.chunk(2, -1)], -1)
     if mode == "half":
         first, second = x.chunk(2, -1)
         return torch.cat((second, -first) if back else (-second, first), -1)
@@ -23,9 +28,9 @@ def _rotate(x: Any, mode: str, back: bool = False) -> Any:
 
 def _check(operator: str, input: Any, r1: Any, r2: Any, mode: str) -> None:
     check_floating(operator, input=input, r1=r1, r2=r2)
-    check(mode in ("half", "interleave"), operator, "rotary_mode", mode, "'half' or 'interleave'")
-    check(input.dim() > 0 and input.shape[-1] % 2 == 0, operator, "input", input,
-          "an even last dimension")
+    check(mode in _PARTS, operator, "rotary_mode", mode, "'half', 'quarter' or 'interleave'")
+    check(input.dim() > 0 and input.shape[-1] % _PARTS[mode] == 0, operator, "input", input,
+          f"a last dimension that {_PARTS[mode]} divides")
     for name, factor in (("r1", r1), ("r2", r2)):
         check(factor.dim() <= input.dim() and all(
             size in (1, whole) for size, whole in zip(factor.shape[::-1], input.shape[::-1])),

@@ -12,7 +12,8 @@ from .. import _aclnn_operators
 Function = Callable[..., Any]
 
 # Modules whose functions `define` puts into the table.
-_MODULES = ("casts", "norms", "rotary", "gated", "scatter", "infer", "flash", "fusion", "fusion_grad")
+_MODULES = ("formats", "casts", "norms", "rotary", "gated", "scatter", "infer", "flash", "fusion", "fusion_grad",
+            "plain", "dropout")
 # The operators that torch_npu computes without a kernel of the device.
 _TORCH_NPUS = {"copy_memory_", "get_npu_format", "get_storage_size", "npu_change_data_ptr",
                "set_op_timeout_ms", "super_kernel_scope_begin", "super_kernel_scope_end",
@@ -187,7 +188,9 @@ def register(torch: Any) -> None:
         library.impl(full, kernel, "PrivateUse1", allow_override=True)
     _composites.update(_of_the_compiler(torch))
     for name in _composites:
-        library.impl(f"npu::{name}", _missing(name), _COMPOSITE, allow_override=True)
+        function = _functions.get(name)
+        library.impl(f"npu::{name}", _kernel(torch, name, function) if function else _missing(name),
+                     _COMPOSITE, allow_override=True)
     for name in _users:
         _register(torch, name, _functions[name])
     _torch.append(torch)

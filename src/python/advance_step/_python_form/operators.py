@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _aclnn_operators, _torch_operators
-from . import ctc
+from . import ctc, widened
 from .generators import HostGenerators
 from .stream_locks import StreamLocks
 from .views import Views
@@ -80,9 +80,8 @@ class _Operators:
         draws = any("Generator" in str(argument.type) for argument in op._schema.arguments)
         flags = _torch_operators.flags_of(op._schema.name)
 
-        def kernel(*arguments: Any, **options: Any) -> Any:
+        def run(given: dict[str, Any]) -> Any:
             torch = self.torch
-            given = {**dict(zip(names, arguments)), **options}
             others = [value for value in given.values() if not isinstance(value, torch.Generator)]
             devices = set(self.devices(others)) or set(self.devices(given.values()))
             if len(devices) > 1:
@@ -91,9 +90,12 @@ class _Operators:
                                    f"two devices, {first} and {second}! ({name})")
             device = devices.pop() if devices else None
             views = Views(torch, grow="grows" in flags)
-            host = {key: self.host_value(name, value, views, device, key == "indices",
+            host = {key: self.host_value(name, value, views, device, key in ("indices", "scalars"),
                                          device is not None and key in written)
                     for key, value in given.items()}
+            scalars = given.get("scalars")
+            if isinstance(scalars, torch.Tensor) and scalars.device.type != "cpu":
+                raise RuntimeError(f"Expected scalars to be on CPU, got {scalars.device} instead. ({name})")
             if host.get("pin_memory"):
                 host["pin_memory"] = None
             with (torch.npu.device(device) if device is not None else torch.no_grad(),
@@ -108,6 +110,13 @@ class _Operators:
                         result = op(**host)
                     views.take_resized()
                     return views.result(result, device) if device is not None else result
+
+        def kernel(*arguments: Any, **options: Any) -> Any:
+            given = {**dict(zip(names, arguments)), **options}
+            try:
+                return run(given)
+            except (RuntimeError, IndexError) as refusal:
+                return widened.call(self.torch, op, given, written, refusal)
 
         return kernel
 
@@ -206,7 +215,7 @@ class _Operators:
                 value.alias_info is not None and not value.alias_info.is_write
                 for value in op._schema.returns):
             return
-        if base in ("copy_", "_copy_from", "_copy_from_and_resize"):
+        if name in ("aten::copy_", "aten::_copy_from", "aten::_copy_from_and_resize"):
             self.put(op, self.copy(op))
         elif name == "aten::native_dropout":
             self.put(op, self.dropout())

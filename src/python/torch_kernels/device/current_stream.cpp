@@ -33,6 +33,13 @@ StreamState CurrentStream::State() const {
     return status == 0 ? StreamState::kIdle : StreamState::kPending;
 }
 
+void* CurrentStream::Model() const {
+    int status = 0;
+    void* model = nullptr;
+    Check(runtime.captureInfo(handle_, &status, &model), "aclmdlRICaptureGetInfo");
+    return model;
+}
+
 void CurrentStream::WaitForOthers() const {
     if (State() == StreamState::kPending) {
         Wait();

@@ -44,6 +44,9 @@ class CurrentStream {
 
     StreamState State() const;
 
+    /// Returns the model that the stream is captured into, or null.
+    void* Model() const;
+
     /// Waits, and raises the failure of the stream, if there is one.
     void Wait() const { stream_.synchronize(); }
 

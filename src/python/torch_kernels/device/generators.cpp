@@ -100,9 +100,15 @@ void Engine::Advance(at::mt19937 before) {
              (impl().next_float_normal_sample().has_value() ? 8 : 0);
 }
 
-Drawing::Drawing(at::Generator npu, std::shared_ptr<Engine> engine)
-    : npu_(std::move(npu)), engine_(std::move(engine)), lock_(engine_->mutex) {
+Drawing::Drawing(at::Generator npu, std::shared_ptr<Engine> engine, CapturedDraw captured)
+    : npu_(std::move(npu)),
+      engine_(std::move(engine)),
+      lock_(engine_->mutex),
+      captured_(std::move(captured)) {
     const std::lock_guard<std::mutex> lock(npu_.mutex());
+    if (captured_.draws != nullptr) {
+        captured_.draws->Begin(captured_.draw);
+    }
     engine_->Seek(npu_.current_seed(), npu_.get_offset());
     before_ = engine_->impl().engine();
 }
@@ -111,6 +117,9 @@ Drawing::~Drawing() {
     const std::lock_guard<std::mutex> lock(npu_.mutex());
     engine_->Advance(before_);
     npu_.set_offset(engine_->offset);
+    if (captured_.draws != nullptr) {
+        captured_.draws->End(captured_.draw);
+    }
 }
 
 std::shared_ptr<Engine> EngineOf(const at::Generator& npu) {

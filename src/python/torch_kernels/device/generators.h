@@ -14,6 +14,8 @@
 #include <memory>
 #include <mutex>
 
+#include "torch_kernels/device/captured_draws.h"
+
 namespace advstep_torch {
 
 /// States of an engine since its seed, so that a saved state costs the draws since the nearest one.
@@ -54,11 +56,17 @@ struct Engine {
     void Advance(at::mt19937 before);
 };
 
+/// The place of a draw in a captured graph.
+struct CapturedDraw {
+    std::shared_ptr<CapturedDraws> draws;  // null: the draw is not captured
+    CapturedDraws::Draw draw = {};
+};
+
 /// Draws for the generator of an "npu" device during its life, and then advances the generator's
 /// offset. It holds the engine's lock; the generator's own lock is taken after that.
 class Drawing {
  public:
-    Drawing(at::Generator npu, std::shared_ptr<Engine> engine);
+    Drawing(at::Generator npu, std::shared_ptr<Engine> engine, CapturedDraw captured = {});
     Drawing(const Drawing&) = delete;
     Drawing& operator=(const Drawing&) = delete;
     ~Drawing();
@@ -67,6 +75,7 @@ class Drawing {
     at::Generator npu_;
     std::shared_ptr<Engine> engine_;
     std::unique_lock<std::mutex> lock_;
+    CapturedDraw captured_;
     at::mt19937 before_;
 };
 

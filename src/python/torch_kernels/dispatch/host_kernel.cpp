@@ -57,14 +57,38 @@ void HostKernel::operator()(const c10::OperatorHandle&, c10::DispatchKeySet,
         state = StreamState::kIdle;
     }
     const Call call{arguments, *device, stream, threads, stack};
+    if (const std::optional<WideCall> wide = widened_.Known(op_, arguments)) {
+        ReturnOfWide(call, wide->Run(wide->ResultTypes()));
+        return;
+    }
+    std::exception_ptr refusal;
+    try {
+        Run(call, state);
+        return;
+    } catch (const std::exception&) {
+        refusal = std::current_exception();
+    }
+    ReturnOfWide(call, widened_.RunAfter(refusal, op_, arguments));
+}
+
+void HostKernel::Run(const Call& call, StreamState state) {
     if (state == StreamState::kIdle && (!settings.queueAlways || settings.blocking)) {
         RunAtOnce(call);
     } else if (!Queue(call, state == StreamState::kRecording)) {
-        const std::vector<c10::IValue> kept(arguments.begin(), arguments.end());
-        stream.Wait();
+        const std::vector<c10::IValue> kept(call.arguments.begin(), call.arguments.end());
+        call.stream.Wait();
         RunAtOnce(call);
         shapes_.Ran(kept);
     }
+}
+
+void HostKernel::ReturnOfWide(const Call& call, std::vector<c10::IValue> results) const {
+    for (size_t index = 0; index < results.size(); ++index) {
+        if (!op_.fresh[index]) {
+            results[index] = Aliased(index, call.arguments);
+        }
+    }
+    call.Return(results);
 }
 
 void HostKernel::CallHost(std::vector<c10::IValue> arguments, torch::jit::Stack* stack) {
@@ -181,6 +205,8 @@ bool HostKernel::Queue(const Call& call, bool recording) {
         queued->generator = GeneratorOf(op_, call.arguments, call.device);
         queued->engine = EngineOf(queued->generator);
         queued->arguments[static_cast<size_t>(op_.generator)] = c10::IValue();
+        queued->captured.draws = CapturedDrawsOf(call.stream.Model(), queued->generator);
+        queued->captured.draw = queued->captured.draws->Record();
         drawsRecorded.fetch_add(1);
     }
     // Resizing an output queues torch_npu's copy of its old bytes, which comes first.

@@ -11,6 +11,7 @@
 
 #include "torch_kernels/device/views.h"
 #include "torch_kernels/dispatch/queued.h"
+#include "torch_kernels/dispatch/widened.h"
 #include "torch_kernels/operators/operator_description.h"
 #include "torch_kernels/shapes/result_shapes.h"
 
@@ -36,6 +37,10 @@ class HostKernel : public c10::OperatorKernel {
     };
 
     void CallHost(std::vector<c10::IValue> arguments, torch::jit::Stack* stack);
+
+    /// Runs the call in the stream's state, as torch's kernel for "cpu" takes it.
+    void Run(const Call& call, StreamState state);
+
     void RunAtOnce(const Call& call);
 
     /// Runs an operator that writes large results into their own memory, because copying them costs
@@ -60,11 +65,15 @@ class HostKernel : public c10::OperatorKernel {
     std::vector<c10::IValue> Results(const Call& call, const std::vector<ResultShapes>* shapes,
                                      Views* views, Queued* queued) const;
 
+    /// Puts the results of a call in wider types in the place of the arguments.
+    void ReturnOfWide(const Call& call, std::vector<c10::IValue> results) const;
+
     /// Returns the argument that a return stands for: the one with the same alias set.
     c10::IValue Aliased(size_t index, c10::ArrayRef<c10::IValue> arguments) const;
 
     const Operator& op_;
     Shapes shapes_;
+    Widened widened_;
 };
 
 /// Returns the number of operators that draw random numbers in replays, recorded until now.

@@ -10,6 +10,7 @@
 
 #include "torch_kernels/device/thread_state.h"
 #include "torch_kernels/dispatch/stream_lock.h"
+#include "torch_kernels/dispatch/widened.h"
 
 namespace advstep_torch {
 namespace {
@@ -64,21 +65,53 @@ void WrittenView::Check() const {
 void Queued::Run() const {
     const QueuedScope scope(threads, denormals);
     std::optional<Drawing> drawing;
-    torch::jit::Stack stack = arguments;
     if (engine != nullptr && !op.out) {
-        drawing.emplace(generator, engine);
-        stack[static_cast<size_t>(op.generator)] = engine->cpu;
+        drawing.emplace(generator, engine, captured);
     }
     const StreamLock lock(stream);
-    promotion.Cast(op, &stack);
-    if (op.out) {
-        RunInPlace(&stack);
-        return;
+    torch::jit::Stack stack = Arguments(drawing.has_value());
+    std::exception_ptr refusal;
+    try {
+        if (op.out) {
+            RunInPlace(&stack);
+            return;
+        }
+        op.handle.callBoxed(stack);
+    } catch (const std::exception&) {
+        refusal = std::current_exception();
     }
-    op.handle.callBoxed(stack);
+    if (refusal != nullptr) {  // by a kernel that no trial has tried with such dtypes
+        const std::vector<at::ScalarType> types = ResultTypes();
+        stack = RunWide(refusal, op, Arguments(drawing.has_value()), &types);
+    }
     for (const WrittenView& place : written) {
         place.Check();
     }
+    StoreAll(stack);
+}
+
+torch::jit::Stack Queued::Arguments(bool drawing) const {
+    torch::jit::Stack stack = arguments;
+    if (drawing) {
+        stack[static_cast<size_t>(op.generator)] = engine->cpu;
+    }
+    promotion.Cast(op, &stack);
+    return stack;
+}
+
+std::vector<at::ScalarType> Queued::ResultTypes() const {
+    std::vector<at::ScalarType> types;
+    size_t next = 0;
+    for (const bool fresh : op.fresh) {
+        if (fresh && next == results.size()) {
+            return {};
+        }
+        types.push_back(fresh ? results[next++].scalar_type() : at::ScalarType::Undefined);
+    }
+    return next == results.size() ? types : std::vector<at::ScalarType>();
+}
+
+void Queued::StoreAll(const torch::jit::Stack& stack) const {
     size_t next = 0;
     for (size_t index = 0; index < stack.size(); ++index) {
         if (!op.fresh[index]) {

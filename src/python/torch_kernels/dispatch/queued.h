@@ -45,12 +45,19 @@ struct Queued {
     const void* stream;
     std::vector<WrittenView> written;  // in place, as it was when the operator was queued
     Promotion promotion = {};
+    CapturedDraw captured = {};
     Backlog* backlog = nullptr;  // of the stream; null: a model keeps the operator
 
     void Run() const;
 
  private:
+    /// Returns the arguments of a run. `drawing`: whether the engine draws for it.
+    torch::jit::Stack Arguments(bool drawing) const;
     void RunInPlace(torch::jit::Stack* stack) const;
+    /// Returns the dtypes of the results; none if they are not one tensor each.
+    std::vector<at::ScalarType> ResultTypes() const;
+    /// Takes the results of a run that were no views.
+    void StoreAll(const torch::jit::Stack& stack) const;
     void Store(const at::Tensor& result, size_t* next) const;
 };
 

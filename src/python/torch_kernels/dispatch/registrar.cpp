@@ -58,10 +58,10 @@ void RegisterOwn(const c10::OperatorHandle& handle) {
 
 // Registers the kernel that a single operator has. Returns false if it has none.
 bool TakeSingle(const c10::OperatorHandle& handle) {
-    const std::string& base = handle.schema().name();
     const std::string full = c10::toString(handle.operator_name());
-    if (base == "aten::copy_" || base == "aten::_copy_from" ||
-        base == "aten::_copy_from_and_resize") {
+    // Forms with out= are composed of these.
+    if (full == "aten::copy_" || full == "aten::_copy_from" ||
+        full == "aten::_copy_from_and_resize") {
         RegisterOwn<CopyKernel>(handle);
     } else if (full == "aten::histc") {
         RegisterOwn<HistcKernel>(handle);

@@ -56,6 +56,12 @@ void CheckScalars(const Operator& op, c10::ArrayRef<c10::IValue> arguments, c10:
                 return;
             }
             const at::Tensor& tensor = value.toTensor();
+            if (static_cast<int>(index) == op.scalars) {
+                TORCH_CHECK(tensor.device().type() == c10::kCPU,
+                            "Expected scalars to be on CPU, got ", tensor.device(), " instead. (",
+                            op.name, ")");
+                return;
+            }
             TORCH_CHECK(
                 !tensor.defined() || tensor.device().type() != c10::kCPU ||
                     (tensor.dim() == 0 && !IsWritten(op.handle.schema().arguments()[index])),

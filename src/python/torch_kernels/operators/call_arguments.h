@@ -49,8 +49,8 @@ void MapTensors(c10::ArrayRef<c10::IValue> from, std::vector<c10::IValue>* to, U
 std::optional<c10::Device> DeviceOf(const Operator& op, c10::ArrayRef<c10::IValue> arguments);
 
 /// Refuses tensors of "cpu" among those of "npu", unless they are scalars that are read, or
-/// indices. The operator would write into a copy. The kernel for "meta" would refuse them in other
-/// words.
+/// indices. The operator would write into a copy. Refuses a list of scalars that is not on "cpu".
+/// The kernel for "meta" would refuse them in other words.
 void CheckScalars(const Operator& op, c10::ArrayRef<c10::IValue> arguments, c10::Device device);
 
 /// Returns the arguments on "cpu". `copyScalars`: tensors of "cpu" are copied, because the operator

@@ -100,6 +100,8 @@ void DescribeArgument(Operator* op, const c10::Argument& argument, size_t index)
         op->outputSize = static_cast<int>(index);
     } else if (argument.name() == "indices" && type->kind() == c10::TypeKind::ListType) {
         op->indices = static_cast<int>(index);
+    } else if (argument.name() == "scalars" && type->kind() == c10::TypeKind::TensorType) {
+        op->scalars = static_cast<int>(index);
     }
 }
 

@@ -32,6 +32,7 @@ struct Operator {
     int pinMemory = -1;
     int outputSize = -1;                     // the shapes depend on data only without that argument
     int indices = -1;                        // a list of indices, which may be on "cpu"
+    int scalars = -1;                        // a tensor of scalars, which is on "cpu"
     std::optional<c10::OperatorHandle> out;  // its out= form; none if it draws
 
     bool Has(Flag flag) const { return flags.Has(flag); }

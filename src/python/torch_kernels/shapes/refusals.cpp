@@ -65,7 +65,7 @@ void Dtypes::Add(const at::Tensor& tensor) {
     bytes_ += tensor.nbytes();
     empty_ = empty_ || tensor.numel() == 0;
     integers_ = integers_ || c10::isIntegralType(dtype, /*includeBool=*/true);
-    unusual_ = unusual_ || (dtype != at::kFloat && dtype != at::kDouble && dtype != at::kBFloat16);
+    unusual_ = unusual_ || (dtype != at::kFloat && dtype != at::kDouble);
     mixed_ = mixed_ || (first_ != at::ScalarType::Undefined && first_ != dtype);
     first_ = dtype;
 }

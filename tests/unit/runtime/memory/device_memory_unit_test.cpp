@@ -261,7 +261,7 @@ TEST_F(DeviceMemoryTest, ThreadsAllocateFreeAndFind) {
 // Tests of registered and mapped ranges in DeviceMemory.
 
 // The limit shows whether the bytes have been given back.
-class HeldMemoryTest : public DeviceMemoryTest {
+class MemoryHoldTest : public DeviceMemoryTest {
  protected:
     bool IsGivenBack() { return memory_.FreeBytes(device_) == kTotal; }
     MemoryHold HoldOf(const void* address, size_t bytes, const void* second = nullptr,
@@ -270,7 +270,7 @@ class HeldMemoryTest : public DeviceMemoryTest {
     }
 };
 
-TEST_F(HeldMemoryTest, AFreedBlockStaysUntilTheHoldEnds) {
+TEST_F(MemoryHoldTest, AFreedBlockStaysUntilTheHoldEnds) {
     auto* const block = static_cast<char*>(Allocate(4096, &device_));
     {
         const MemoryHold hold = HoldOf(block + 4095, 1);
@@ -282,7 +282,7 @@ TEST_F(HeldMemoryTest, AFreedBlockStaysUntilTheHoldEnds) {
     EXPECT_TRUE(IsGivenBack());
 }
 
-TEST_F(HeldMemoryTest, AResetTakesOnlyTheMap) {
+TEST_F(MemoryHoldTest, AResetTakesOnlyTheMap) {
     auto* const block = static_cast<char*>(Allocate(256, &device_));
     {
         const MemoryHold hold = HoldOf(nullptr, 0, block, 1);
@@ -294,7 +294,7 @@ TEST_F(HeldMemoryTest, AResetTakesOnlyTheMap) {
     EXPECT_TRUE(IsGivenBack());
 }
 
-TEST_F(HeldMemoryTest, OtherRangesAreNotHeld) {
+TEST_F(MemoryHoldTest, OtherRangesAreNotHeld) {
     auto* const block = static_cast<char*>(Allocate(4096, &device_));
     const MemoryHold before = HoldOf(block - 1, 1);
     const MemoryHold behind = HoldOf(block + 4096, 1, block + 100, 0);
@@ -302,7 +302,7 @@ TEST_F(HeldMemoryTest, OtherRangesAreNotHeld) {
     EXPECT_TRUE(IsGivenBack());
 }
 
-TEST_F(HeldMemoryTest, EachOfSeveralHoldsCounts) {
+TEST_F(MemoryHoldTest, EachOfSeveralHoldsCounts) {
     void* const block = Allocate(4096, &device_);
     auto first = std::make_unique<MemoryHold>(&memory_.holds(), HeldRange::Everything());
     auto second = std::make_unique<MemoryHold>(&memory_.holds(), HeldRange(block, 1));
@@ -316,7 +316,7 @@ TEST_F(HeldMemoryTest, EachOfSeveralHoldsCounts) {
     EXPECT_TRUE(IsGivenBack());
 }
 
-TEST_F(HeldMemoryTest, AWaitEndsWithTheLastHoldOfTheRange) {
+TEST_F(MemoryHoldTest, AWaitEndsWithTheLastHoldOfTheRange) {
     void* const block = Allocate(4096, &device_);
     auto hold = std::make_unique<MemoryHold>(&memory_.holds(), HeldRange(block, 1));
     std::atomic<bool> ended{false};
@@ -333,7 +333,7 @@ TEST_F(HeldMemoryTest, AWaitEndsWithTheLastHoldOfTheRange) {
 }
 
 // The epoch grows before the look for work, so that work that is being queued sees it.
-TEST_F(HeldMemoryTest, TheEpochGrowsBeforeTheLookForWork) {
+TEST_F(MemoryHoldTest, TheEpochGrowsBeforeTheLookForWork) {
     static DeviceMemory* looking = nullptr;
     static uint64_t epoch = 0;
     DeviceMemory memory([](const Device*) {

@@ -118,6 +118,18 @@ std::string SliceEvent(const TraceTrack& track, const TraceSlice& slice, const T
            ",\"dur\":" + Microseconds(slice.end - slice.begin) + ",\"args\":" + args.Json() + "}";
 }
 
+std::string LaneEvent(int32_t process, std::string_view lane, const TraceSlice& slice,
+                      const TraceArgs& args) {
+    std::string json = "{\"name\":";
+    AppendJsonString(slice.name, &json);
+    fmt::format_to(std::back_inserter(json), R"(,"ph":"X","pid":{},"tid":)", process);
+    AppendJsonString(lane, &json);
+    json += ",\"cat\":";
+    AppendJsonString(slice.category, &json);
+    return json + ",\"ts\":" + Microseconds(slice.begin) +
+           ",\"dur\":" + Microseconds(slice.end - slice.begin) + ",\"args\":" + args.Json() + "}";
+}
+
 std::string InstantEvent(const TraceTrack& track, std::string_view name, std::string_view category,
                          int64_t time, const TraceArgs& args) {
     return HeadAt('i', track, name, category, time) + ",\"s\":\"t\",\"args\":" + args.Json() + "}";

@@ -44,6 +44,10 @@ struct TraceSlice {
 
 std::string SliceEvent(const TraceTrack& track, const TraceSlice& slice, const TraceArgs& args);
 
+/// Returns a slice of a lane that has a name in place of a number.
+std::string LaneEvent(int32_t process, std::string_view lane, const TraceSlice& slice,
+                      const TraceArgs& args);
+
 /// Returns an event without a duration.
 std::string InstantEvent(const TraceTrack& track, std::string_view name, std::string_view category,
                          int64_t time, const TraceArgs& args);

@@ -2,6 +2,7 @@
 """torch.npu.NPUGraph: capture, replay, shared pools, updates, host functions."""
 
 import ctypes
+import json
 
 import pytest
 import torch
@@ -193,3 +194,20 @@ def test_host_functions_in_a_graph():
         torch.npu._unsubscribe_report(stream)
     assert seen == ["before", "after"] * 3
     decode.check()
+
+
+def test_a_dump_is_one_that_torch_npu_reads(tmp_path):
+    given, graph = torch.ones(2, device="npu"), torch.npu.NPUGraph()
+    torch.npu.synchronize()
+    with torch.npu.graph(graph):
+        torch.cat((given + 1, given, given))
+    graph.debug_dump(str(tmp_path / "graph.json"))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["graph.aligned.json", "graph.json"]
+
+    def members(pairs):
+        assert len({name for name, _ in pairs}) == len(pairs), "a reader keeps one of the same name"
+        return dict(pairs)
+
+    events = json.loads((tmp_path / "graph.json").read_text(encoding="utf-8"), object_pairs_hook=members)
+    assert any("aten::cat" in event["name"] for event in events)
+    assert all(event["tid"] == "stream0" and event["dur"] > 0 for event in events)

@@ -3,6 +3,7 @@
 
 #include "src/runtime/capture/model_body.h"
 
+#include <map>
 #include <new>
 
 #include "acl/acl_base.h"
@@ -92,10 +93,15 @@ TraceArgs ListedArgs(const RecordedTask& task, bool verbose) {
         return args;
     }
     task.task().Describe(&args);
+    std::map<std::string_view, int> seen;
     for (const Use& use : task.uses) {
-        args.Add(use.name, use.kind == Use::Kind::kMemory
-                               ? fmt::format("{} with {} bytes", use.address, use.bytes)
-                               : fmt::format("{}", use.address));
+        // A reader of JSON keeps one of the members with the same name.
+        const int number = ++seen[use.name];
+        const std::string name =
+            number == 1 ? std::string(use.name) : fmt::format("{} {}", use.name, number);
+        args.Add(name, use.kind == Use::Kind::kMemory
+                           ? fmt::format("{} with {} bytes", use.address, use.bytes)
+                           : fmt::format("{}", use.address));
     }
     return args;
 }
@@ -223,24 +229,19 @@ void ListTasks(const ModelBody& body, uint32_t model, std::vector<std::string>* 
 }
 
 std::string TasksAsJson(const ModelBody& body, uint32_t model, bool verbose) {
-    const auto process = static_cast<int32_t>(model);
-    std::string json = "[\n" + ProcessNameEvent({process, 0}, fmt::format("model {}", process));
+    std::string json;
     for (size_t branch = 0; branch < body.branches.size(); ++branch) {
-        const TraceTrack track{process, static_cast<int32_t>(branch)};
-        json.append(kTraceSeparator);
-        json.append(ThreadNameEvent(track, fmt::format("branch {}", branch)));
         int64_t begin = 0;
         for (const RecordedTask& task : body.branches[branch]) {
-            json.append(kTraceSeparator);
-            json.append(SliceEvent(
-                track,
+            json.append(json.empty() ? "[\n" : kTraceSeparator);
+            json.append(LaneEvent(
+                static_cast<int32_t>(model), fmt::format("stream{}", branch),
                 {ListedName(task), ListedCategory(task.task()), begin, begin + kTaskNanoseconds},
                 ListedArgs(task, verbose)));
             begin += kTaskNanoseconds;
         }
     }
-    json.append("\n]\n");
-    return json;
+    return json.empty() ? "[]\n" : json + "\n]\n";
 }
 
 }  // namespace advstep

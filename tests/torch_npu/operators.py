@@ -95,8 +95,10 @@ def same(first, second):
         if first.layout == torch.strided and strides(first) != strides(second):
             return False
         second = second.cpu()
-        if (first.dtype, first.shape) != (second.dtype, second.shape):
+        if (first.dtype, first.shape, first.layout) != (second.dtype, second.shape, second.layout):
             return False
+        if first.layout != torch.strided:
+            first, second = first.to_dense(), second.to_dense()
         first, second = first.detach().resolve_conj(), second.detach().resolve_conj()
         if first.dtype == torch.complex32:
             first, second = torch.view_as_real(first), torch.view_as_real(second)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dtypes that torch's kernels for "cpu" refuse and those of an NPU take: half precision, and indices of int32.
+"""Dtypes that torch's kernels for "cpu" refuse and an NPU's take: half precision, indices of int32.
 
 run.sh runs this file in each mode of ADVANCE_STEP_HOST_OPERATORS.
 """

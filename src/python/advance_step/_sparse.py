@@ -28,6 +28,9 @@ _TORCH_NPUS = frozenset((
 _FROM_DENSE = ("_to_sparse", "_to_sparse.sparse_dim", "_to_sparse_csr", "_to_sparse_csc",
                "_to_sparse_bsr", "_to_sparse_bsc")
 
+# Refused as before: torch's kernel for the gradient reads what only some reductions give it.
+_REFUSED = frozenset(("_sparse_mm_reduce_impl", "_sparse_mm_reduce_impl_backward"))
+
 
 class _Call:
     """One call: its arguments on "cpu", and its results on "npu"."""
@@ -133,7 +136,7 @@ def _bag_backward(torch: Any) -> Any:
 
 def register(torch: Any) -> None:
     """Registers the operators, except those that an aclnn function computes."""
-    kept = _TORCH_NPUS | _aclnn_operators.names()
+    kept = _TORCH_NPUS | _REFUSED | _aclnn_operators.names()
     library = torch.library.Library("aten", "IMPL")
     _registered.append(library)
     for key, of_cpu in _KEYS.items():

@@ -2,6 +2,7 @@
 // Memory calls: allocate, free, register host memory, and read pointer attributes.
 
 #include <unistd.h>
+#include <new>
 
 #include <cstdint>
 #include <utility>
@@ -128,7 +129,14 @@ aclError aclrtHostUnregister(void* ptr) {
         std::vector<Ticket> pending;
         HeldRange held;
         ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Unregister(ptr, &pending, &held));
-        for (const Ticket& place : PlacesThatUse(range, std::move(pending))) {
+        try {
+            if (!pending.empty()) {
+                pending = PlacesThatUse(range, std::vector<Ticket>(pending));
+            }
+        } catch (const std::bad_alloc&) {
+            // The registration has ended, so the call must succeed: it waits for all work.
+        }
+        for (const Ticket& place : pending) {
             ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
         }
         TheDeviceMemory().holds().WaitFor(held);  // synchronous copies of other threads

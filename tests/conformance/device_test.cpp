@@ -236,6 +236,8 @@ TEST_F(DevicesTest, SynchronizeReportsNothingTwice) {
 }
 
 TEST_F(DevicesTest, MemoryOfDevicesIsSeparate) {
+    ASSERT_NO_FATAL_FAILURE(
+        Restart({{"ADVANCE_STEP_MEMORY", "1G"}}));  // else they share the host's
     const size_t before = FreeBytes();
     ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
     const support::DeviceBuffer memory(1 << 20);

@@ -53,7 +53,7 @@ TEST_F(TeardownWaitTest, CallsThatWouldWaitForAnotherThreadsResetAreRefused) {
     ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
     ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
     ASSERT_NO_FATAL_FAILURE(WaitForCallback(stream, &ran));
-    ASSERT_TRUE(IsError(ACL_ERROR_REPEAT_INITIALIZE, aclInit(nullptr)));
+    ASSERT_TRUE(IsCode(ACL_ERROR_REPEAT_INITIALIZE, aclInit(nullptr)));
     std::thread other([] { EXPECT_TRUE(IsOk(aclrtResetDeviceForce(0))); });
     // As soon as the other thread has begun.
     EXPECT_TRUE(support::Eventually([] { return aclrtSetDevice(0) == kUnsupported; }));

@@ -16,10 +16,14 @@ typedef void* aclrtAllocator;     /* the program's object */
 typedef void* aclrtAllocatorBlock;
 typedef void* aclrtAllocatorAddr;
 
+/// Allocates size bytes.
 typedef aclrtAllocatorBlock (*aclrtAllocatorAllocFunc)(aclrtAllocator allocator, size_t size);
+/// Frees a block.
 typedef void (*aclrtAllocatorFreeFunc)(aclrtAllocator allocator, aclrtAllocatorBlock block);
+/// Allocates size bytes, at the address if that is possible.
 typedef aclrtAllocatorBlock (*aclrtAllocatorAllocAdviseFunc)(aclrtAllocator allocator, size_t size,
                                                              aclrtAllocatorAddr addr);
+/// Returns the address of a block.
 typedef aclrtAllocatorAddr (*aclrtAllocatorGetAddrFromBlockFunc)(aclrtAllocatorBlock block);
 
 /// Creates a description, in which all is NULL. Returns NULL if memory is short.

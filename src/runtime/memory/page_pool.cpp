@@ -98,7 +98,7 @@ void ForgetLargePages(const PageRange& range, size_t bytes) {
     }
 }
 
-int OpenFile() {
+int OpenPages() {
     return OpenHigh([] { return memfd_create("advance_step", MFD_CLOEXEC | MFD_ALLOW_SEALING); });
 }
 
@@ -203,7 +203,7 @@ Status PagePool::AddFile(size_t bytes, PageRange** range) {
     }
     auto file = std::make_unique<PageFile>();
     auto whole = std::make_unique<PageRange>();
-    file->descriptor = OpenFile();
+    file->descriptor = OpenPages();
     if (file->descriptor < 0) {
         return HostCannot(bytes);
     }
@@ -296,7 +296,7 @@ Status PagePool::MakeAlone(PageRange* range, size_t content, std::vector<PagePla
     }
     auto own = std::make_unique<PageFile>();
     own->bytes = range->bytes;
-    own->descriptor = OpenFile();
+    own->descriptor = OpenPages();
     if (own->descriptor < 0 || !SetFileSize(own->descriptor, own->bytes)) {
         return HostCannot(range->bytes);
     }

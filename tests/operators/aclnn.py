@@ -161,7 +161,7 @@ class Call:
         if kind == "kScalar":
             return self.scalar(value)
         if kind == "kScalarList":
-            return self.listed(kind, [self.scalar(member) for member in value])
+            return self.listed(kind, [self.scalar(member) if member is not None else None for member in value])
         return self.array(kind, value)
 
     def phase_one(self):

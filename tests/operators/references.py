@@ -111,8 +111,15 @@ def slice_along(self, starts, ends, axes, steps):
     return self[tuple(picked)]
 
 
-def filled(values, out):
-    return values[:out.numel()]
+def series(start, _, step, __, out):
+    return start + step * torch.arange(out.numel(), dtype=torch.float64)
+
+
+def prelu_backward(grad, self, weight):
+    with torch.enable_grad():
+        x, w = self.clone().requires_grad_(), weight.clone().requires_grad_()
+        torch.nn.functional.prelu(x, w).backward(grad)
+    return x.grad, w.grad
 
 
 def rms_norm(x, gamma, epsilon):
@@ -160,7 +167,7 @@ def convolve(x, weight, bias, stride, padding, dilation, transposed, more, group
                                       more, groups)
 
 
-def max_pool(self, kernel, strides, pads, dilations, ceil):
+def max_pool(self, kernel, strides, _, pads, dilations, ceil):
     pads = pads if len(pads) == 4 else [*pads, *pads]
     padded = torch.nn.functional.pad(self, [pads[1], pads[3], pads[0], pads[2]], value=float("-inf"))
     return torch.nn.functional.max_pool2d(padded, kernel, strides, 0, dilations, ceil)
@@ -198,12 +205,17 @@ HELPERS = {
     "Index": index, "Product": product, "AddProduct": add_product, "DivideRounded": divide_rounded,
     "Remainder": divided(torch.remainder), "Fmod": divided(torch.fmod), "FloorDivide": divided(torch.floor_divide),
     "GatherRows": gather_rows, "ScatterInto": scatter_into, "OneHot": one_hot, "ScatterNd": scatter_nd,
-    "SliceAlong": slice_along, "Filled": filled, "RmsNorm": rms_norm, "AddRmsNorm": add_rms_norm, "Rotate": rotate,
+    "SliceAlong": slice_along, "Series": series, "PreluBackward": prelu_backward, "RmsNorm": rms_norm, "AddRmsNorm": add_rms_norm, "Rotate": rotate,
     "SwiGlu": swiglu, "GeGlu": geglu, "BatchNorm": batch_norm, "Convolve": convolve, "MaxPool2d": max_pool,
     "CrossEntropyOfProbabilities": cross_entropy, "SolveTriangular": solve_triangular, "MaskedDropout": dropped,
     "Unscaled": unscaled, "Numbers": numbers, "Number": lambda tensor: tensor.item(),
     "ZeroesLike": lambda tensors: [torch.zeros_like(tensor) for tensor in tensors],
     "Scalar": lambda value, _: torch.tensor([value]), "Mask": lambda count, flags: list(flags or [True] * count),
+    "RowsOf": lambda grad, indices, weights: indices.long(), "Mode": lambda mode, name: mode,
+    "PlacesIn": lambda self, axes, indices, grad: indices.long(), "Labels": lambda targets, *_: targets.long(),
+    "DimsOf": lambda dims, self: list(dims), "BatchNormBackward": torch.ops.aten.native_batch_norm_backward,
+    "LayerNormBackward": torch.ops.aten.native_layer_norm_backward,
+    "CtcLossBackward": torch.ops.aten._ctc_loss_backward.default,
     "Scale": lambda scale: scale if scale > 0 else None, "Divisor": lambda divisor: divisor or None,
     "Channels": lambda weight, self: weight.reshape([1, -1] + [1] * (self.dim() - 2)),
     "Indices": lambda indices: [None if one is None else one if one.dtype == torch.bool else one.long()
@@ -213,6 +225,8 @@ HELPERS = {
 
 # Lines that are no Python when they are read so.
 WHOLE = {
+    "aclnnStd": lambda a: torch.std(a["self"], a["dim"], correction=a["correction"], keepdim=a["keepdim"]),
+    "aclnnVarCorrection": lambda a: torch.var(a["self"], a["dim"], correction=a["correction"], keepdim=a["keepdim"]),
     "aclnnGeluV2": lambda a: torch.nn.functional.gelu(a["x"], approximate="tanh" if a["approximate"] == 1 else "none"),
     "aclnnGeluBackwardV2": lambda a: torch.ops.aten.gelu_backward(
         a["gradOutput"], a["self"], approximate="tanh" if a["approximate"] == "tanh" else "none"),

@@ -258,3 +258,104 @@ def test_the_size_of_a_weight_in_nz(device):
                 device.check(device.operators.aclnnCalculateMatmulWeightSizeV2(call.values[1], wrong, ctypes.byref(size)))
     with pytest.raises(aclnn.Failed, match="tensorShape is null"):
         device.check(device.operators.aclnnCalculateMatmulWeightSizeV2(None, 1, ctypes.byref(size)))
+
+
+def test_more_than_one_is_subtracted_from_the_count(device):
+    """The squares of 1, 2, 4, 8 around 3.75 sum up to 28.75."""
+    x, out = torch.tensor([[1.0, 2.0, 4.0, 8.0]]), torch.zeros(1)
+    run(device, "VarCorrection", x, aclnn.Array([1]), 2, False, out)
+    assert out.item() == 14.375
+    run(device, "Std", x, aclnn.Array([1]), 3, False, out)
+    assert out.item() == pytest.approx(28.75 ** 0.5)
+
+
+def test_no_dims_are_all_dims(device):
+    out = torch.ones(1, dtype=torch.bool)
+    run(device, "All", torch.tensor([[True, False]]), aclnn.Array(), False, out)
+    assert not out.item()
+    run(device, "Any", torch.tensor([[True, False]]), aclnn.Array(), False, out)
+    assert out.item()
+    out = torch.zeros(1)
+    run(device, "LogSumExp", torch.zeros(2, 2), aclnn.Array(), False, out)
+    assert out.item() == pytest.approx(1.3862944)
+
+
+def test_quotients_of_mixed_integers(device):
+    out = torch.zeros(3, dtype=torch.int64)
+    run(device, "FloorDivide", torch.tensor([0, 5, 7], dtype=torch.int32), torch.tensor([-1, 2, -3]), out)
+    assert out.tolist() == [0, 2, -3]
+
+
+def test_the_gradient_of_weights_has_their_shape(device):
+    grads = torch.zeros(1, 2, 2), torch.zeros(2)
+    run(device, "PreluBackward", torch.ones(1, 2, 2), torch.tensor([[[-1.0, 2.0], [-3.0, -4.0]]]), torch.tensor([0.5, 0.25]), *grads)
+    assert grads[0].flatten().tolist() == [0.5, 1.0, 0.25, 0.25]
+    assert grads[1].tolist() == [-1.0, -7.0]
+
+
+def test_a_summand_times_zero_is_not_read(device):
+    out = torch.zeros(2, 2)
+    run(device, "Gemm", torch.eye(2), torch.ones(2, 2), torch.full((2, 2), float("nan")), 2.0, 0.0, 0, 0, out, 0)
+    assert out.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+
+
+def test_one_is_added_to_gamma_in_float32(device):
+    y, rstd = torch.zeros(1, 2), torch.zeros(1)
+    run(device, "GemmaRmsNorm", torch.ones(1, 2, dtype=torch.bfloat16), torch.full((2,), 0.001, dtype=torch.bfloat16), 0.0, y, rstd)
+    torch.testing.assert_close(y, torch.full((1, 2), 1.001), rtol=1e-5, atol=0)
+
+
+def test_whole_ranges_are_exact(device):
+    out = torch.zeros(3, dtype=torch.int64)
+    long = [(2 ** 53 + place, torch.int64) for place in (1, 4)]
+    run(device, "Arange", *long, (1, torch.int64), out)
+    assert out.tolist() == [2 ** 53 + place for place in (1, 2, 3)]
+    with pytest.raises(aclnn.Failed, match="out has 3 elements; expected 1e\\+1[25]"):
+        run(device, "Arange", 0.0, 1e15, 1.0, out)
+
+
+def test_integers_are_pooled_with_pads(device):
+    out = torch.zeros(1, 1, 2, 2, dtype=torch.int64)
+    run(device, "MaxPool", torch.full((1, 1, 2, 2), -5), aclnn.Array([2, 2]), aclnn.Array([2, 2]), 0, aclnn.Array([1, 1]),
+        aclnn.Array([1, 1]), 0, out)
+    assert out.flatten().tolist() == [-5] * 4
+    with pytest.raises(aclnn.Failed, match="autoPad is 1; expected 0"):
+        run(device, "MaxPool", torch.ones(1, 1, 2, 2), aclnn.Array([2, 2]), aclnn.Array([2, 2]), 1, aclnn.Array([1, 1]),
+            aclnn.Array([1, 1]), 0, torch.zeros(1, 1, 2, 2))
+
+
+def test_outputs_are_all_checked_before_one_is_written(device):
+    """Those of Unique2, whose shapes depend on data."""
+    outs = [torch.full((count,), 7) for count in (2, 3, 5)]
+    with pytest.raises(aclnn.Failed, match="countsOut has shape"):
+        run(device, "Unique2", torch.tensor([4, 4, 9]), True, True, True, *outs)
+    assert [out.unique().tolist() for out in outs] == [[7], [7], [7]]
+
+
+def test_places_outside_a_plane_are_refused(device):
+    """ATen writes at them without a check."""
+    grad = torch.zeros(1, 1, 4, 4)
+    with pytest.raises(aclnn.Failed, match="indices has values from -3 to 99; expected 0 to 15"):
+        run(device, "MaxPool2dWithIndicesBackward", torch.ones(1, 1, 2, 2), torch.ones(1, 1, 4, 4),
+            torch.tensor([[[[0, 99], [-3, 1]]]]), *[aclnn.Array([number] * 2) for number in (2, 2, 0, 1)], False, grad)
+    with pytest.raises(aclnn.Failed, match="indices has values from 0 to 16; expected 0 to 15"):
+        run(device, "AdaptiveMaxPool2dBackward", torch.ones(1, 1, 1, 2), torch.ones(1, 1, 4, 4),
+            torch.tensor([[[[0, 16]]]]), grad)
+    with pytest.raises(aclnn.Failed, match="indices has values from -1 to 7; expected 0 to 2"):
+        run(device, "EmbeddingDenseBackward", torch.ones(2, 3), torch.tensor([-1, 7]), 3, 2 ** 64 - 1, True, torch.zeros(3, 3))
+
+
+def test_labels_and_statistics_are_checked(device):
+    out = torch.zeros(2), torch.zeros(2, 4, 3)
+    with pytest.raises(aclnn.Failed, match="targets has values from 1 to 1000000; expected 0 to 4"):
+        run(device, "CtcLoss", torch.zeros(4, 2, 5), torch.tensor([[1], [10 ** 6]]), aclnn.Array([4, 4]), aclnn.Array([1, 1]), 0,
+            False, *out)
+    x, channels = torch.ones(2, 3, 4), torch.ones(3)
+    with pytest.raises(aclnn.Failed, match="saveMean or saveInvstd is null"):
+        run(device, "BatchNormBackward", x, x, channels, channels, channels, None, None, True, 1e-5, None, x.clone(), channels.clone(),
+            channels.clone())
+    with pytest.raises(aclnn.Failed, match="weight has 2 elements; expected 3, the channels of input"):
+        run(device, "BatchNorm", x, torch.ones(2), channels, channels, channels, True, 0.1, 1e-5, x.clone(), channels.clone(), channels.clone())
+    with pytest.raises(aclnn.Failed, match="mean and rstd have 1 and 6 elements; expected 6"):
+        run(device, "LayerNormBackward", x, x, aclnn.Array([4]), torch.ones(1), torch.ones(6), torch.ones(4), torch.ones(4), None,
+            x.clone(), torch.ones(4), torch.ones(4))

@@ -365,6 +365,23 @@ void Call::PutInto(const char* name, const AdvStepTensorView& view, const at::Te
     output.copy_(overlaps ? shaped.clone() : shaped);
 }
 
+void Call::CheckAt(int place, const at::Tensor& result) const {
+    if (!ValueAt(place).isNull && result.defined()) {
+        Check(NameOf(place), *View(place), result);
+    }
+}
+
+void Call::CheckAt(int place, const std::vector<at::Tensor>& results) const {
+    const Value& value = ValueAt(place);
+    TORCH_CHECK_VALUE(value.isNull || value.count == results.size(), NameOf(place), " has ",
+                      value.count, " tensors; expected ", results.size());
+    for (uint32_t member = 0; !value.isNull && member < value.count; ++member) {
+        if (value.tensors[member] >= 0 && results[member].defined()) {
+            Check(NameOf(place), tensors_[value.tensors[member]], results[member]);
+        }
+    }
+}
+
 void Call::Put(int place, const at::Tensor& result) {
     if (ValueAt(place).isNull || !result.defined()) {
         return;
@@ -380,16 +397,11 @@ void Call::Put(int place, const at::Tensor& result) {
 }
 
 void Call::Put(int place, const std::vector<at::Tensor>& results) {
+    CheckAt(place, results);
     const Value& value = ValueAt(place);
-    TORCH_CHECK_VALUE(value.isNull || value.count == results.size(), NameOf(place), " has ",
-                      value.count, " tensors; expected ", results.size());
-    for (const bool writes : {false, true}) {  // all are checked first
-        for (uint32_t member = 0; !value.isNull && member < value.count; ++member) {
-            if (value.tensors[member] >= 0 && results[member].defined()) {
-                const AdvStepTensorView& view = tensors_[value.tensors[member]];
-                writes ? PutInto(NameOf(place), view, results[member])
-                       : Check(NameOf(place), view, results[member]);
-            }
+    for (uint32_t member = 0; !value.isNull && member < value.count; ++member) {
+        if (value.tensors[member] >= 0 && results[member].defined()) {
+            PutInto(NameOf(place), tensors_[value.tensors[member]], results[member]);
         }
     }
 }

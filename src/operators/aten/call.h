@@ -77,7 +77,12 @@ class Call {
     /// Gives outputs the results of a tuple, in order.
     template <typename... Results, typename... Places>
     void PutAll(const std::tuple<Results...>& results, Places... places) {
-        std::apply([&](const auto&... each) { (Put(places, each), ...); }, results);
+        std::apply(
+            [&](const auto&... each) {
+                (CheckAt(places, each), ...);  // all are checked before one is written
+                (Put(places, each), ...);
+            },
+            results);
     }
 
     /// As Put(place, compute()), but writes directly into an output that has the result's dtype and
@@ -101,6 +106,8 @@ class Call {
     at::Scalar Narrowed(const AdvStepScalarValue& value) const;
     bool ComputesIntegers() const;
     bool MayWrite(int place, bool elementwise) const;
+    void CheckAt(int place, const at::Tensor& result) const;
+    void CheckAt(int place, const std::vector<at::Tensor>& results) const;
     static void Check(const char* name, const AdvStepTensorView& view, const at::Tensor& result);
     void PutInto(const char* name, const AdvStepTensorView& view, const at::Tensor& result);
     template <typename Visit>

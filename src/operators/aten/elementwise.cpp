@@ -25,7 +25,8 @@ void CheckDivision(const at::Tensor& self, const at::Tensor& other) {
     }
     const bool trapped =
         (type == at::kLong || type == at::kInt) && at::any(at::eq(other, -1)).item<bool>() &&
-        at::any(at::eq(self, type == at::kLong ? INT64_MIN : int64_t{INT32_MIN})).item<bool>();
+        at::any(at::eq(self.to(type), type == at::kLong ? INT64_MIN : int64_t{INT32_MIN}))
+            .item<bool>();
     TORCH_CHECK(!trapped,
                 "self has the least integer of its dtype and other has -1; expected a "
                 "quotient that the dtype has");
@@ -37,6 +38,13 @@ void CheckDivision(const at::Tensor& self, const at::Scalar& other) {
 
 void CheckDivision(const at::Scalar& self, const at::Tensor& other) {
     CheckDivision(WrappedLike(self, other), other);
+}
+
+std::tuple<at::Tensor, at::Tensor> PreluBackward(const at::Tensor& gradOutput,
+                                                 const at::Tensor& self, const at::Tensor& weight) {
+    const at::Tensor channels = Channels(weight, self);
+    auto [gradInput, gradWeight] = at::_prelu_kernel_backward(gradOutput, self, channels);
+    return {gradInput, at::sum_to(gradWeight, channels.sizes()).reshape(weight.sizes())};
 }
 
 }  // namespace advstep_operators

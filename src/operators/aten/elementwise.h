@@ -56,4 +56,8 @@ inline at::Tensor Channels(const at::Tensor& weight, const at::Tensor& self) {
     return weight.reshape(shape);
 }
 
+/// Returns the gradients of self and of the weights: ATen's has one of a weight for each element.
+std::tuple<at::Tensor, at::Tensor> PreluBackward(const at::Tensor& gradOutput,
+                                                 const at::Tensor& self, const at::Tensor& weight);
+
 }  // namespace advstep_operators

@@ -23,4 +23,17 @@ std::array<bool, N> Mask(const std::vector<bool>& flags) {
 /// Returns an index in the dtype that ATen takes.
 inline at::Tensor Index(const at::Tensor& index) { return index.to(at::kLong); }
 
+/// As Index, and refuses indices that are not from 0 to below `end`. For kernels of ATen that
+/// access memory by them without a check.
+inline at::Tensor IndexBelow(const at::Tensor& index, int64_t end, const char* name) {
+    const at::Tensor places = Index(index).contiguous();
+    if (!places.is_meta() && places.numel() > 0) {
+        const auto [least, most] = at::aminmax(places);
+        TORCH_CHECK_INDEX(least.item<int64_t>() >= 0 && most.item<int64_t>() < end, name,
+                          " has values from ", least.item<int64_t>(), " to ", most.item<int64_t>(),
+                          "; expected 0 to ", end - 1);
+    }
+    return places;
+}
+
 }  // namespace advstep_operators

@@ -3,21 +3,31 @@
 
 #include "src/operators/aten/index.h"
 
+#include <cmath>
+
 namespace advstep_operators {
 
-at::Tensor Filled(const at::Tensor& values, const at::Tensor& out) {
+at::Tensor Series(const at::Scalar& start, const at::Scalar& end, const at::Scalar& step,
+                  bool inclusive, const at::Tensor& out) {
+    const double length = (end.toDouble() - start.toDouble()) / step.toDouble();
+    TORCH_CHECK_VALUE(std::isfinite(length) && length >= 0, "start, end and step are ", start, ", ",
+                      end, " and ", step, "; expected steps that lead from start to end");
+    const double count = inclusive ? std::floor(length) + 1 : std::ceil(length);
     const int64_t wanted = out.numel();
-    const int64_t count = values.numel();
-    TORCH_CHECK_VALUE(std::abs(wanted - count) <= 1, "out has ", wanted, " elements; expected ",
-                      count, ", as start, end and step say");
-    const at::Tensor series = values.to(out.device());
-    if (wanted <= count) {
-        return series.narrow(0, 0, wanted);
-    }
-    const at::Tensor next = count >= 2 ? at::sub(at::mul(series.slice(0, count - 1), 2),
-                                                 series.slice(0, count - 2, count - 1))
-                                       : at::zeros({1}, series.options());
-    return at::cat({series, next});
+    TORCH_CHECK_VALUE(std::abs(static_cast<double>(wanted) - count) <= 1, "out has ", wanted,
+                      " elements; expected ", count, ", as start, end and step say");
+    const bool whole = start.isIntegral(false) && end.isIntegral(false) && step.isIntegral(false);
+    const at::Tensor places =
+        at::arange(wanted, at::TensorOptions(whole ? at::kLong : at::kDouble).device(out.device()));
+    return at::add(at::mul(places, step), start);
+}
+
+at::Tensor RowsOf(const at::Tensor& grad, const at::Tensor& indices, int64_t weights) {
+    TORCH_CHECK_VALUE(grad.dim() > 0 && grad.sizes().slice(0, grad.sizes().size() - 1).vec() ==
+                                            indices.sizes().vec(),
+                      "grad has shape ", grad.sizes(), "; expected that of indices, ",
+                      indices.sizes(), ", and a dim of features");
+    return IndexBelow(indices, weights, "indices");
 }
 
 c10::List<std::optional<at::Tensor>> Indices(const std::vector<at::Tensor>& indices) {

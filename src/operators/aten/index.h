@@ -8,9 +8,14 @@
 
 namespace advstep_operators {
 
-/// Returns as many of the values as `out` has: rounding may give one more or less than the caller
-/// has counted. Missing ones continue the series.
-at::Tensor Filled(const at::Tensor& values, const at::Tensor& out);
+/// Returns start + step * i as often as `out` has elements: rounding may give one more or less than
+/// the caller has counted. `inclusive`: the series ends with `end`, not before it.
+at::Tensor Series(const at::Scalar& start, const at::Scalar& end, const at::Scalar& step,
+                  bool inclusive, const at::Tensor& out);
+
+/// Returns the indices of rows of grad, each of which must name one of so many weights: ATen counts
+/// them without a look.
+at::Tensor RowsOf(const at::Tensor& grad, const at::Tensor& indices, int64_t weights);
 
 /// Returns index tensors in dtypes that ATen takes; absent ones stay absent.
 c10::List<std::optional<at::Tensor>> Indices(const std::vector<at::Tensor>& indices);

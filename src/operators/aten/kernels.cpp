@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <sstream>
 #include <string>
 
@@ -71,9 +72,13 @@ int32_t Prepare(const CallValues* call, const AdvStepTensorView* tensors, uint32
                            Described(*call, tensors) + ")",
                        message, messageSize);
             return ACLNN_ERR_PARAM_INVALID;
+        } catch (const std::bad_alloc&) {
+            throw;
         } catch (const std::exception& error) {
-            SetMessage(error.what(), message, messageSize);
-            return ACLNN_ERR_INNER;
+            // In a program with Python, its torch checks some operators.
+            const std::string text = error.what();
+            SetMessage(text.substr(0, text.find("\n\nAt:\n")), message, messageSize);
+            return ACLNN_ERR_PARAM_INVALID;
         }
     }
     *prepared = made.release();

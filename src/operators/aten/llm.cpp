@@ -28,6 +28,8 @@ at::Tensor Rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
     TORCH_CHECK_VALUE(mode == 0 || mode == 1, "mode is ", mode,
                       "; expected 0 (halves) or 1 "
                       "(neighbours)");
+    TORCH_CHECK_VALUE(x.dim() > 0 && x.size(-1) % 2 == 0, "x has shape ", x.sizes(),
+                      "; expected an even last dim");
     at::Tensor turned;
     if (mode == 0) {
         const std::vector<at::Tensor> halves = at::chunk(x, 2, -1);

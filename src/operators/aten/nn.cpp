@@ -3,6 +3,7 @@
 
 #include "src/operators/aten/nn.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace advstep_operators {
@@ -22,10 +23,61 @@ void CheckConvolution(const at::Tensor& input, const at::Tensor& weight, at::Int
     TORCH_CHECK_VALUE(groups > 0, "groups is ", groups, "; expected at least 1");
 }
 
+// Refuses a tensor without an element for each channel of the input.
+void CheckChannels(const char* name, const at::Tensor& tensor, const at::Tensor& input) {
+    TORCH_CHECK_VALUE(input.dim() >= 2, "input has ", input.dim(), " dims; expected at least 2");
+    TORCH_CHECK_VALUE(!tensor.defined() || tensor.numel() == input.size(1), name, " has ",
+                      tensor.numel(), " elements; expected ", input.size(1),
+                      ", the channels of input");
+}
+
+// Returns what no element is less than.
+at::Scalar LowestOf(at::ScalarType type) {
+    switch (type) {
+        case at::kChar:
+            return std::numeric_limits<int8_t>::min();
+        case at::kShort:
+            return std::numeric_limits<int16_t>::min();
+        case at::kInt:
+            return std::numeric_limits<int32_t>::min();
+        case at::kLong:
+            return std::numeric_limits<int64_t>::min();
+        case at::kByte:
+            return 0;
+        default:
+            return -std::numeric_limits<double>::infinity();
+    }
+}
+
+void CheckLengths(const char* name, at::IntArrayRef lengths, int64_t batch, int64_t most) {
+    TORCH_CHECK_VALUE(static_cast<int64_t>(lengths.size()) == batch, name, " has ", lengths.size(),
+                      " numbers; expected ", batch);
+    for (const int64_t length : lengths) {
+        TORCH_CHECK_VALUE(length >= 0 && length <= most, name, " has ", length, "; expected 0 to ",
+                          most);
+    }
+}
+
 }  // namespace
 
+at::Tensor PlacesIn(const at::Tensor& self, int64_t axes, const at::Tensor& indices,
+                    const at::Tensor& gradOutput) {
+    TORCH_CHECK_VALUE(self.dim() == axes + 1 || self.dim() == axes + 2, "self has ", self.dim(),
+                      " dims; expected ", axes + 1, " or ", axes + 2);
+    const auto before = static_cast<size_t>(self.dim() - axes);
+    TORCH_CHECK_VALUE(gradOutput.dim() == self.dim() &&
+                          gradOutput.sizes().slice(0, before) == self.sizes().slice(0, before),
+                      "gradOutput has shape ", gradOutput.sizes(), "; expected ", self.dim(),
+                      " dims, the first of them as those of self, ", self.sizes());
+    TORCH_CHECK_VALUE(indices.sizes() == gradOutput.sizes(), "indices has shape ", indices.sizes(),
+                      "; expected that of gradOutput, ", gradOutput.sizes());
+    return IndexBelow(indices, c10::multiply_integers(self.sizes().slice(before)), "indices");
+}
+
 at::Tensor MaxPool2d(const at::Tensor& self, at::IntArrayRef kernel, at::IntArrayRef strides,
-                     at::IntArrayRef pads, at::IntArrayRef dilations, bool ceilMode) {
+                     int64_t autoPad, at::IntArrayRef pads, at::IntArrayRef dilations,
+                     bool ceilMode) {
+    TORCH_CHECK_VALUE(autoPad == 0, "autoPad is ", autoPad, "; expected 0: pads has the pads");
     const auto all = [](at::IntArrayRef numbers, int64_t missing) {
         return numbers.empty() ? std::vector<int64_t>{missing, missing} : numbers.vec();
     };
@@ -34,7 +86,7 @@ at::Tensor MaxPool2d(const at::Tensor& self, at::IntArrayRef kernel, at::IntArra
         four.insert(four.end(), {four[0], four[1]});
     }
     TORCH_CHECK_VALUE(four.size() == 4, "pads has ", four.size(), " numbers; expected 2 or 4");
-    const double lowest = -std::numeric_limits<double>::infinity();
+    const at::Scalar lowest = LowestOf(self.scalar_type());
     const bool padded = four != std::vector<int64_t>{0, 0, 0, 0};
     const at::Tensor wide =
         padded ? at::constant_pad_nd(self, {four[1], four[3], four[0], four[2]}, lowest) : self;
@@ -45,6 +97,12 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> BatchNorm
     const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
     const at::Tensor& runningMean, const at::Tensor& runningVar, bool training, double momentum,
     double eps) {
+    CheckChannels("weight", weight, input);
+    CheckChannels("bias", bias, input);
+    CheckChannels("runningMean", runningMean, input);
+    CheckChannels("runningVar", runningVar, input);
+    TORCH_CHECK_VALUE(training || (runningMean.defined() && runningVar.defined()),
+                      "runningMean or runningVar is null; expected a tensor unless training");
     // ATen writes the running statistics in place; outputs are written only at the end.
     const at::Tensor mean = runningMean.defined() ? runningMean.clone() : runningMean;
     const at::Tensor var = runningVar.defined() ? runningVar.clone() : runningVar;
@@ -53,6 +111,85 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> BatchNorm
     return training
                ? std::make_tuple(output, saveMean, saveInvstd, mean, var)
                : std::make_tuple(output, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor());
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> BatchNormBackward(
+    const at::Tensor& gradOut, const at::Tensor& input, const at::Tensor& weight,
+    const at::Tensor& runningMean, const at::Tensor& runningVar, const at::Tensor& saveMean,
+    const at::Tensor& saveInvstd, bool training, double eps, std::array<bool, 3> mask) {
+    CheckChannels("weight", weight, input);
+    CheckChannels("runningMean", runningMean, input);
+    CheckChannels("runningVar", runningVar, input);
+    CheckChannels("saveMean", saveMean, input);
+    CheckChannels("saveInvstd", saveInvstd, input);
+    const at::Tensor& mean = training ? saveMean : runningMean;
+    const at::Tensor& spread = training ? saveInvstd : runningVar;
+    TORCH_CHECK_VALUE(mean.defined() && spread.defined(), training ? "saveMean" : "runningMean",
+                      " or ", training ? "saveInvstd" : "runningVar",
+                      " is null; expected a tensor");
+    TORCH_CHECK_VALUE(gradOut.sizes() == input.sizes(), "gradOut has shape ", gradOut.sizes(),
+                      "; expected that of input, ", input.sizes());
+    return at::native_batch_norm_backward(gradOut, input, weight, runningMean, runningVar, saveMean,
+                                          saveInvstd, training, eps, mask);
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> LayerNormBackward(
+    const at::Tensor& gradOut, const at::Tensor& input, at::IntArrayRef normalizedShape,
+    const at::Tensor& mean, const at::Tensor& rstd, const at::Tensor& weight,
+    const at::Tensor& bias, std::array<bool, 3> mask) {
+    const auto axes = normalizedShape.size();
+    TORCH_CHECK_VALUE(axes > 0 && axes <= input.sizes().size() &&
+                          input.sizes().slice(input.sizes().size() - axes) == normalizedShape,
+                      "normalizedShape is ", normalizedShape, "; expected the last dims of input, ",
+                      input.sizes());
+    const int64_t rows =
+        c10::multiply_integers(input.sizes().slice(0, input.sizes().size() - axes));
+    TORCH_CHECK_VALUE(mean.numel() == rows && rstd.numel() == rows, "mean and rstd have ",
+                      mean.numel(), " and ", rstd.numel(), " elements; expected ", rows);
+    TORCH_CHECK_VALUE(gradOut.sizes() == input.sizes(), "gradOut has shape ", gradOut.sizes(),
+                      "; expected that of input, ", input.sizes());
+    TORCH_CHECK_VALUE(!weight.defined() || weight.sizes() == normalizedShape, "weight has shape ",
+                      weight.sizes(), "; expected ", normalizedShape);
+    return at::native_layer_norm_backward(gradOut.contiguous(), input, normalizedShape,
+                                          mean.contiguous(), rstd.contiguous(), weight, bias, mask);
+}
+
+at::Tensor Labels(const at::Tensor& targets, const at::Tensor& logProbs,
+                  at::IntArrayRef inputLengths, at::IntArrayRef targetLengths) {
+    TORCH_CHECK_VALUE(logProbs.dim() == 3, "logProbs has ", logProbs.dim(), " dims; expected 3");
+    CheckLengths("inputLengths", inputLengths, logProbs.size(1), logProbs.size(0));
+    CheckLengths("targetLengths", targetLengths, logProbs.size(1), targets.numel());
+    return IndexBelow(targets, logProbs.size(2), "targets");
+}
+
+at::Tensor CtcLossBackward(const at::Tensor& gradOut, const at::Tensor& logProbs,
+                           const at::Tensor& targets, at::IntArrayRef inputLengths,
+                           at::IntArrayRef targetLengths, const at::Tensor& negLogLikelihood,
+                           const at::Tensor& logAlpha, int64_t blank, bool zeroInfinity) {
+    const at::Tensor labels = Labels(targets, logProbs, inputLengths, targetLengths);
+    const int64_t batch = logProbs.size(1);
+    TORCH_CHECK_VALUE(gradOut.numel() == batch && negLogLikelihood.numel() == batch,
+                      "gradOut and negLogLikelihood have ", gradOut.numel(), " and ",
+                      negLogLikelihood.numel(), " elements; expected ", batch);
+    int64_t longest = 0;
+    int64_t all = 0;
+    for (const int64_t length : targetLengths) {
+        longest = std::max(longest, length);
+        all += length;
+    }
+    TORCH_CHECK_VALUE(targets.dim() == 2 ? targets.size(0) == batch && targets.size(1) >= longest
+                                         : targets.dim() == 1 && targets.numel() == all,
+                      "targets has shape ", targets.sizes(),
+                      "; expected that of the forward call, for targetLengths ", targetLengths);
+    TORCH_CHECK_VALUE(logAlpha.dim() == 3 && logAlpha.size(0) == batch &&
+                          logAlpha.size(1) == logProbs.size(0) &&
+                          logAlpha.size(2) == 2 * longest + 1,
+                      "logAlpha has shape ", logAlpha.sizes(), "; expected [", batch, ", ",
+                      logProbs.size(0), ", ", 2 * longest + 1, "]");
+    TORCH_CHECK_INDEX(blank >= 0 && blank < logProbs.size(2), "blank is ", blank,
+                      "; expected 0 to ", logProbs.size(2) - 1);
+    return at::_ctc_loss_backward(gradOut, logProbs, labels, inputLengths, targetLengths,
+                                  negLogLikelihood, logAlpha, blank, zeroInfinity);
 }
 
 at::Tensor Convolve(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,

@@ -13,15 +13,31 @@ inline std::optional<int64_t> Divisor(int64_t divisor) {
     return divisor != 0 ? std::optional<int64_t>(divisor) : std::nullopt;
 }
 
-/// Returns a scale of an upsampling; 0 and less are none: the sizes say it.
+/// Returns a scale of an upsampling; 0 and less are none: the sizes say it. With others than those
+/// of images, ATen's places do not fit their integers.
 inline std::optional<double> Scale(double scale) {
+    constexpr double kMost = 1e4;
+    TORCH_CHECK_VALUE(!(scale > 0) || (scale >= 1 / kMost && scale <= kMost), "the scale is ",
+                      scale, "; expected ", 1 / kMost, " to ", kMost, ", or 0: as the sizes say");
     return scale > 0 ? std::optional<double>(scale) : std::nullopt;
 }
+
+/// Returns a mode of a sampling, of which there are three.
+inline int64_t Mode(int64_t mode, const char* name) {
+    TORCH_CHECK_VALUE(mode >= 0 && mode <= 2, name, " is ", mode, "; expected 0, 1 or 2");
+    return mode;
+}
+
+/// Returns the places that a pooling over the last `axes` dims of self has taken, each of which
+/// must be one of a plane: ATen writes there without a check.
+at::Tensor PlacesIn(const at::Tensor& self, int64_t axes, const at::Tensor& indices,
+                    const at::Tensor& gradOutput);
 
 /// Returns the greatest elements of windows over the last two dims. `pads` are those of both dims,
 /// or of their beginnings and then of their ends.
 at::Tensor MaxPool2d(const at::Tensor& self, at::IntArrayRef kernel, at::IntArrayRef strides,
-                     at::IntArrayRef pads, at::IntArrayRef dilations, bool ceilMode);
+                     int64_t autoPad, at::IntArrayRef pads, at::IntArrayRef dilations,
+                     bool ceilMode);
 
 /// Returns the normalised input, the mean and 1 / deviation of the batch (undefined without
 /// training), and the running statistics (undefined where the call has none).
@@ -29,6 +45,24 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> BatchNorm
     const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
     const at::Tensor& runningMean, const at::Tensor& runningVar, bool training, double momentum,
     double eps);
+
+/// As ATen's, whose kernels do not check the statistics.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> BatchNormBackward(
+    const at::Tensor& gradOut, const at::Tensor& input, const at::Tensor& weight,
+    const at::Tensor& runningMean, const at::Tensor& runningVar, const at::Tensor& saveMean,
+    const at::Tensor& saveInvstd, bool training, double eps, std::array<bool, 3> mask);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> LayerNormBackward(
+    const at::Tensor& gradOut, const at::Tensor& input, at::IntArrayRef normalizedShape,
+    const at::Tensor& mean, const at::Tensor& rstd, const at::Tensor& weight,
+    const at::Tensor& bias, std::array<bool, 3> mask);
+
+/// Returns the labels of a CTC loss, once they and the lengths are known to be within logProbs.
+at::Tensor Labels(const at::Tensor& targets, const at::Tensor& logProbs,
+                  at::IntArrayRef inputLengths, at::IntArrayRef targetLengths);
+at::Tensor CtcLossBackward(const at::Tensor& gradOut, const at::Tensor& logProbs,
+                           const at::Tensor& targets, at::IntArrayRef inputLengths,
+                           at::IntArrayRef targetLengths, const at::Tensor& negLogLikelihood,
+                           const at::Tensor& logAlpha, int64_t blank, bool zeroInfinity);
 
 /// Returns a convolution in the common dtype of input and weight.
 at::Tensor Convolve(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,

@@ -359,3 +359,9 @@ def test_labels_and_statistics_are_checked(device):
     with pytest.raises(aclnn.Failed, match="mean and rstd have 1 and 6 elements; expected 6"):
         run(device, "LayerNormBackward", x, x, aclnn.Array([4]), torch.ones(1), torch.ones(6), torch.ones(4), torch.ones(4), None,
             x.clone(), torch.ones(4), torch.ones(4))
+
+
+def test_a_list_of_scalars_has_no_holes(device):
+    with pytest.raises(aclnn.Failed, match="scalars has null as a member; expected a scalar") as info:
+        run(device, "ForeachAddScalarList", [torch.ones(2)], [None], [torch.zeros(2)])
+    assert info.value.code == 161001

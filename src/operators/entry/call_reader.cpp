@@ -58,7 +58,13 @@ class KeyReader {
                                                                         " is null; expected " +
                                                                         WordOf(spec.kind)};
         }
-        return ReadObject(spec.kind, argument.object)
+        hole_ = false;
+        const bool isRead = ReadObject(spec.kind, argument.object);
+        if (hole_) {
+            return {ACLNN_ERR_PARAM_NULLPTR,
+                    std::string(spec.name) + " has null as a member; expected a scalar"};
+        }
+        return isRead
                    ? Refusal()
                    : Refusal{ACLNN_ERR_PARAM_INVALID,
                              std::string(spec.name) + " is none, or has been destroyed; expected " +
@@ -116,9 +122,9 @@ class KeyReader {
         if (advstepReadTensor(tensor, &view) != ACLNN_SUCCESS) {
             return false;
         }
-        Add(kPresent | static_cast<uint64_t>(view.rank) << 40 |
-            static_cast<uint64_t>(static_cast<uint32_t>(view.format) & 0xFFFF) << 16 |
-            static_cast<uint64_t>(static_cast<uint32_t>(view.dataType) & 0xFFFF));
+        Add(kPresent | static_cast<uint64_t>(view.rank) << 48 |
+            static_cast<uint64_t>(static_cast<uint32_t>(view.format) & 0xFFFF) << 32 |
+            static_cast<uint64_t>(static_cast<uint32_t>(view.dataType)));
         Add(static_cast<uint64_t>(view.offset));
         for (int64_t axis = 0; axis < view.rank; ++axis) {
             Add(static_cast<uint64_t>(view.dims[axis]));
@@ -149,6 +155,10 @@ class KeyReader {
         }
         Add(kPresent | count);
         for (uint64_t place = 0; place < count; ++place) {
+            if (members[place] == nullptr && std::is_same_v<Member, aclScalar>) {
+                hole_ = true;
+                return false;
+            }
             if (members[place] == nullptr) {
                 Add(kNull);
             } else if (!read(members[place])) {
@@ -171,6 +181,7 @@ class KeyReader {
     }
 
     CallKey& key_;
+    bool hole_ = false;  // the list of scalars that was read last has a null member
 };
 
 // Copies the values of one call. Everything has been read once, so nothing fails.

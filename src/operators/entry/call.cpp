@@ -185,6 +185,8 @@ aclnnStatus PhaseOne(const FunctionSpec& function, const Argument* arguments,
                    : advstepRefuseHostCall(function.call, refusal.code, refusal.message.c_str());
     } catch (const std::exception& error) {
         return advstepRefuseHostCall(function.call, ACLNN_ERR_INNER, error.what());
+    } catch (...) {
+        return advstepRefuseHostCall(function.call, ACLNN_ERR_INNER, nullptr);
     }
 }
 
@@ -195,6 +197,8 @@ aclnnStatus PhaseTwo(const FunctionSpec& function, void* workspace, uint64_t wor
                                       stream);
     } catch (const std::exception& error) {
         return advstepRefuseHostCall(function.call, ACLNN_ERR_INNER, error.what());
+    } catch (...) {
+        return advstepRefuseHostCall(function.call, ACLNN_ERR_INNER, nullptr);
     }
 }
 

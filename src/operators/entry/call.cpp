@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "src/operators/entry/call_counter.h"
 #include "src/operators/entry/call_plan.h"
 #include "src/operators/entry/call_reader.h"
 #include "src/operators/entry/functions.h"
@@ -193,8 +194,12 @@ aclnnStatus PhaseOne(const FunctionSpec& function, const Argument* arguments,
 aclnnStatus PhaseTwo(const FunctionSpec& function, void* workspace, uint64_t workspaceSize,
                      aclOpExecutor* executor, aclrtStream stream) noexcept {
     try {
-        return advstepRunHostExecutor(RegisteredCall(function), workspace, workspaceSize, executor,
-                                      stream);
+        const aclnnStatus code = advstepRunHostExecutor(RegisteredCall(function), workspace,
+                                                        workspaceSize, executor, stream);
+        if (code == ACLNN_SUCCESS) {
+            CountCall(function);
+        }
+        return code;
     } catch (const std::exception& error) {
         return advstepRefuseHostCall(function.call, ACLNN_ERR_INNER, error.what());
     } catch (...) {

@@ -25,6 +25,7 @@ except ImportError:  # before setuptools 70
 TORCH = "2.13.0"  # the torch whose C++ interface the extension is for
 FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden",
          "-fvisibility-inlines-hidden", "-w")
+NEAR_TORCH = b"$ORIGIN:$ORIGIN/../../../torch/lib"  # the run path of libadvance_step_aten.so begins so
 HERE = pathlib.Path(__file__).resolve().parent
 RELEASE = HERE.parents[1] / "build" / "release"
 
@@ -75,6 +76,25 @@ def build_kernels(torch, include, target):
     shutil.copy(kept, target)
 
 
+def keep_soname(folder, name):
+    """Leaves one file of a library, by its SONAME, because a wheel has no links."""
+    for library in folder.glob(f"{name}.so.0"):
+        real = library.resolve()
+        for link in folder.glob(f"{name}.so*"):
+            if link.is_symlink():
+                link.unlink()
+        real.rename(library)
+
+
+def forget_torch(module):
+    """Takes the folder of the torch of the build off the module's run path, which ends with it."""
+    if module.is_file():
+        data = module.read_bytes()
+        begin = data.index(NEAR_TORCH) + len(NEAR_TORCH)
+        end = data.index(b"\0", begin)
+        module.write_bytes(data[:begin] + bytes(end - begin) + data[end:])
+
+
 class BuildWithPrefix(build_py):
     def run(self):
         super().run()
@@ -85,18 +105,14 @@ class BuildWithPrefix(build_py):
             prefix = pathlib.Path(scratch, "cann")
             subprocess.run(["cmake", "--install", build_folder(), "--prefix", prefix, "--component",
                             "cann"], check=True, stdout=subprocess.DEVNULL)
-            library = prefix / "lib64" / "libadvance_step.so.0"
-            real = library.resolve()
             shutil.copytree(prefix, target, symlinks=True)
             # The folder of the installation is not known yet. The scratch folder is removed here.
             script = target / "set_env.sh"
             script.write_text(script.read_text().replace(str(prefix), ""))
-        # A wheel has no links: the library is there once, by its SONAME.
-        library = target / "lib64" / library.name
-        for link in library.parent.glob("libadvance_step.so*"):
-            if link.is_symlink():
-                link.unlink()
-        (library.parent / real.name).rename(library)
+        folder = target / "lib64"
+        keep_soname(folder, "libadvance_step")
+        keep_soname(folder, "libadvance_step_operators")
+        forget_torch(folder / "libadvance_step_aten.so")
         torch = torch_folder()
         if torch is None:
             print(f"no torch {TORCH} to build with: the wheel has the Python form of the host "

@@ -48,6 +48,8 @@ fi
 install_wheel() {
     if [[ ! -e $root/build/release/CMakeCache.txt ]]; then
         (cd "$root" && cmake --preset release >/dev/null)
+    else
+        cmake "$root/build/release" >/dev/null # finds a torch that has come since
     fi
     cmake --build "$root/build/release" --target advance_step advance_step_cann
     # From a copy, because pip writes into the folder that it builds.

@@ -32,9 +32,12 @@ if [[ $folder ]]; then
         ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" -m pytest -q -p no:cacheprovider \
             "$folder"/test_host_*.py "$folder"/test_llm_{operators,attention,shapes,writes}.py
     done
+    ADVANCE_STEP_HOST_OPERATORS=aclnn "${program[@]}" -m pytest -q -p no:cacheprovider \
+        "$folder/test_aclnn_operators.py"
     # Else MKL rounds by strides and addresses on some processors, and those of results may differ.
     export MKL_CBWR=COMPATIBLE
     "${program[@]}" "$folder/operators.py"
     ADVANCE_STEP_HOST_OPERATORS=queue "${program[@]}" "$folder/operators.py" --every 3
     ADVANCE_STEP_HOST_OPERATORS=queue "${program[@]}" "$folder/operators.py" --layouts
+    ADVANCE_STEP_HOST_OPERATORS=aclnn "${program[@]}" "$folder/operators.py" --every 5
 fi

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of torch that an aclnn function computes, ours or the user's: they stay torch_npu's."""
+"""Operators of torch that an aclnn function computes, ours or the user's: they stay torch_npu's.
+
+With ADVANCE_STEP_HOST_OPERATORS=aclnn these are also the operators of `_aclnn_table`, which call the
+functions of libadvance_step_operators.so.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pathlib
 import re
 from collections.abc import Iterator
 
+from . import _aclnn_table, _cann
 from ._elf import defined_names
 
 _PAIR = re.compile(r"aclnn(\w+)GetWorkspaceSize$")
@@ -36,10 +42,10 @@ def _snake(name: str) -> str:
 
 
 def names() -> set[str]:
-    """Returns the names of aten operators for which there is a pair, by aclnn's naming."""
-    home = pathlib.Path(os.environ.get("ASCEND_HOME_PATH") or "/nonexistent", "lib64")
-    files = [home / "libopapi.so", *(folder / "libcust_opapi.so" for folder in _user_folders())]
-    found = set()
+    """Returns the names of aten operators that stay torch_npu's: those for which there is a pair, by
+    aclnn's naming, and in the mode aclnn those of the table, each with its overload."""
+    files = [*_cann.own_functions(), *(folder / "libcust_opapi.so" for folder in _user_folders())]
+    found = set(table())
     for file in files:
         if file.is_file():
             for name in defined_names(file):
@@ -47,3 +53,25 @@ def names() -> set[str]:
                 if pair:
                     found.add(_snake(pair.group(1)))
     return found
+
+
+def table() -> tuple[str, ...]:
+    """Returns the operators that torch_npu's own code runs in this mode, such as "add.Tensor"."""
+    return _aclnn_table.names() if _cann.wants_operators() else ()
+
+
+def load() -> None:
+    """Loads what computes. torch has to be there, whose libraries it uses."""
+    file = _cann.prefix() / "lib64" / "libadvance_step_aten.so"
+    try:
+        ctypes.CDLL(str(file))
+    except OSError as error:
+        raise ImportError("ADVANCE_STEP_HOST_OPERATORS is 'aclnn', but CANN's operators cannot compute: "
+                          f"{error}; docs/torch_npu.md says which wheel has them") from error
+
+
+def calls(function: str | None) -> int:
+    """Returns how often an aclnn function has queued its task, or all of them together."""
+    count = ctypes.CDLL("libadvance_step_operators.so.0").advstepOperatorCalls
+    count.argtypes, count.restype = [ctypes.c_char_p], ctypes.c_uint64
+    return int(count(None if function is None else function.encode()))

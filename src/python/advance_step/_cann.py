@@ -9,10 +9,11 @@ import pathlib
 
 # A client finds a library by its SONAME once the process has loaded it, so nothing has to be on
 # LD_LIBRARY_PATH. Those that a client binds come before those that it looks up by name.
+OPERATORS = ("libopapi.so", "libopapi_nn.so", "libopapi_math.so", "libopapi_transformer.so",
+             "libopapi_cv.so")
 LIBRARIES = ("libascendcl.so", "libacl_op_compiler.so", "libhccl.so", "libge_runner.so",
-             "libgraph.so", "libacl_tdt_channel.so", "libopapi.so", "libopapi_nn.so",
-             "libopapi_math.so", "libnnopbase.so", "libacl_rt.so", "libruntime.so",
-             "libprofapi.so", "libascend_hal.so")
+             "libgraph.so", "libacl_tdt_channel.so", *OPERATORS, "libnnopbase.so", "libacl_rt.so",
+             "libruntime.so", "libprofapi.so", "libascend_hal.so")
 
 
 def _is_prefix(folder: pathlib.Path) -> bool:
@@ -31,6 +32,39 @@ def prefix() -> pathlib.Path:
     raise ImportError(f"there is no prefix like CANN's in {own}, as the wheel has it, and "
                       f"ASCEND_HOME_PATH is {named!r}; expected the wheel, or ASCEND_HOME_PATH as "
                       "the set_env.sh of an installed prefix sets it")
+
+
+def wants_operators() -> bool:
+    """Returns whether torch_npu is to find the names of CANN's operators."""
+    return os.environ.get("ADVANCE_STEP_HOST_OPERATORS") == "aclnn"
+
+
+def _operator_folder(home: pathlib.Path) -> pathlib.Path:
+    """Returns the folder of OPERATORS. torch_npu chooses its code by the names that it finds there, so
+    those of CANN's operators are hidden from it unless the user wants them."""
+    plain = home / "lib64" / "plain"
+    return home / "lib64" if wants_operators() or not plain.is_dir() else plain
+
+
+def own_functions() -> list[pathlib.Path]:
+    """Returns the libopapi.so that has the names of AdvanceStep and its kin only, if there is one."""
+    home = pathlib.Path(os.environ.get("ASCEND_HOME_PATH") or "/nonexistent")
+    folder = home / "lib64" / "plain"
+    file = (folder if folder.is_dir() else folder.parent) / "libopapi.so"
+    return [file] if file.is_file() else []
+
+
+def library(name: str) -> pathlib.Path:
+    """Returns the path of one of LIBRARIES, as torch_npu gets it."""
+    home = prefix()
+    folder = _operator_folder(home) if name in OPERATORS else home / "lib64"
+    return folder / name
+
+
+def load_operators() -> None:
+    """Loads OPERATORS, so that torch_npu finds these by name, whatever LD_LIBRARY_PATH has."""
+    for name in OPERATORS:
+        ctypes.CDLL(str(library(name)), mode=ctypes.RTLD_GLOBAL)
 
 
 def _in_front(folders: list[str], paths: str) -> str:
@@ -57,5 +91,4 @@ def variables() -> dict[str, str]:
 
 def load() -> dict[str, ctypes.CDLL]:
     """Loads the libraries, so that later look-ups of their SONAMEs and names find them."""
-    folder = prefix() / "lib64"
-    return {name: ctypes.CDLL(str(folder / name), mode=ctypes.RTLD_GLOBAL) for name in LIBRARIES}
+    return {name: ctypes.CDLL(str(library(name)), mode=ctypes.RTLD_GLOBAL) for name in LIBRARIES}

@@ -17,16 +17,20 @@ import pathlib
 import sys
 from typing import Any
 
-from . import _hccl
+from . import _aclnn_operators, _cann, _hccl
 
-MODES = ("0", "1", "queue", "python")  # of ADVANCE_STEP_HOST_OPERATORS
+MODES = ("0", "1", "queue", "python", "aclnn")  # of ADVANCE_STEP_HOST_OPERATORS
 _state: dict[str, str] = {}
+
+
+def _is_emulated() -> bool:
+    home = os.environ.get("ASCEND_HOME_PATH") or "/nonexistent"
+    return pathlib.Path(home, "lib64", "libadvance_step_private.so").is_file()
 
 
 def mode() -> str:
     """Returns the value of ADVANCE_STEP_HOST_OPERATORS, or "0" where there is no emulated device."""
-    home = os.environ.get("ASCEND_HOME_PATH")
-    if not home or not pathlib.Path(home, "lib64", "libadvance_step_private.so").is_file():
+    if not _is_emulated():
         return "0"
     wanted = os.environ.get("ADVANCE_STEP_HOST_OPERATORS") or "1"
     if wanted not in MODES:
@@ -42,6 +46,8 @@ def form() -> str:
 
 def before_torch_npu() -> None:
     """Sets what torch_npu asks for at its import."""
+    if _is_emulated():
+        _cann.load_operators()
     if mode() != "0":
         _hccl.default_devices()
 
@@ -67,6 +73,11 @@ def autoload() -> None:
     from . import _compositions, _graphs, _mstx, _native, _parallel, _profiler, _sparse
     from ._npu import table
     library = _native.load(torch, queue=wanted == "queue")
+    if wanted == "aclnn":
+        if library is None:
+            raise ImportError("ADVANCE_STEP_HOST_OPERATORS is 'aclnn', which needs the extension of the "
+                              f"wheel for this torch, {torch.__version__}")
+        _aclnn_operators.load()
     if library is not None:
         _hccl.register(torch)
     if wanted != "python" and library is not None:

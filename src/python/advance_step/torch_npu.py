@@ -25,17 +25,29 @@ import re
 import sys
 import warnings
 
-from . import _cann
+from . import _aclnn_operators, _cann
 from ._elf import undefined_names
 from ._npu.table import operator
 
-__all__ = ["TRIED", "operator"]
+__all__ = ["TRIED", "aclnn_calls", "aclnn_operators", "operator"]
 
 TRIED = ("2.13.0",)  # the versions of torch_npu that the tests run
 _NAME = "advance_step.torch_npu"  # of this module, also where it is __main__
 _INSTALL = f"pip install torch=={TRIED[-1]} torch_npu=={TRIED[-1]}"
 # Undefined names of torch_npu that CANN has. Its other ones are torch's and the C library's.
 _NAMES = re.compile(r"(acl|tdt|Hccl|Msprof|rt[A-Z]|_ZNK?2ge)")
+
+
+def aclnn_operators() -> tuple[str, ...]:
+    """Returns the operators of torch, such as "aten::add.Tensor", that torch_npu's own code runs by
+    aclnn functions because ADVANCE_STEP_HOST_OPERATORS is aclnn. All others run by torch's kernels."""
+    return tuple(f"aten::{name}" for name in _aclnn_operators.table())
+
+
+def aclnn_calls(function: str | None = None) -> int:
+    """Returns how many calls of an aclnn function, such as "aclnnAdd", or of all have queued their task.
+    Those of AdvanceStep and its kin are not counted."""
+    return _aclnn_operators.calls(function)
 
 
 def _folder() -> pathlib.Path:

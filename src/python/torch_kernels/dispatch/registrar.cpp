@@ -106,6 +106,14 @@ bool TakeHost(const c10::OperatorHandle& handle) {
     return true;
 }
 
+// Names are those of all overloads, "add", or of one, "add.Tensor" and "relu.default".
+bool IsKept(const c10::OperatorName& name, const std::set<std::string>& kept) {
+    const std::string base = name.name.substr(6);
+    return kept.count(base) != 0 ||
+           kept.count(base + "." + (name.overload_name.empty() ? "default" : name.overload_name)) !=
+               0;
+}
+
 // Returns whether the operator is registered.
 bool Take(const c10::OperatorHandle& handle, const std::set<std::string>& kept) {
     const c10::OperatorName& name = handle.operator_name();
@@ -113,7 +121,7 @@ bool Take(const c10::OperatorHandle& handle, const std::set<std::string>& kept) 
         Register(DispatchKey::PrivateUse1, handle, std::make_unique<EmptyKernel>(handle));
         return true;
     }
-    if (kept.count(name.name.substr(6)) != 0 || Flags::Of(name).Has(Flag::kTorchNpus)) {
+    if (IsKept(name, kept) || Flags::Of(name).Has(Flag::kTorchNpus)) {
         return false;
     }
     const bool gradient = handle.hasKernelForDispatchKey(DispatchKey::AutogradPrivateUse1);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wild arguments of every function: no crash, a documented code, a message that begins with the function's name, and
-outputs that a failed call has not written. Each function has mutations of its usual call, the same in every run.
+"""Wild arguments of every function: no crash, a code, a message, and nothing written on failure.
+
+The message begins with the function's name. Each function has mutations of its usual call, the same in every run.
 
 A crash ends the process; FUZZ_LOG names a file whose last line is then the call that did it."""
 

@@ -315,12 +315,12 @@ def headers(folder):
 def forwards(path, family=None):
     """Names for which the loader looks in the library that this one names as its filtee."""
     text = [MADE, "void advstepNotForwardedOperator(void) { __builtin_trap(); }\n",
-            '#define FORWARD(name) void name(void) __attribute__((alias("advstepNotForwardedOperator")));']
+            '#define FORWARD_OPERATOR(name) void name(void) __attribute__((alias("advstepNotForwardedOperator")));']
     if family in (None, "nn"):
-        text.append("FORWARD(aclnnCalculateMatmulWeightSizeV2)")
+        text.append("FORWARD_OPERATOR(aclnnCalculateMatmulWeightSizeV2)")
     for function in read_functions():
         if family in (None, function.family):
-            text += [f"FORWARD({function.name}GetWorkspaceSize)", f"FORWARD({function.name})"]
+            text += [f"FORWARD_OPERATOR({function.name}GetWorkspaceSize)", f"FORWARD_OPERATOR({function.name})"]
     write(path, text)
 
 

@@ -24,7 +24,7 @@ class GraphAccess;
 namespace ge {
 
 /// A handle to a graph. Copies of it denote the same graph.
-class ADVSTEP_GRAPH_API Graph {
+class ADVSTEP_GRAPH_API ADVSTEP_GRAPH_OWN_LAYOUT Graph {
  public:
     Graph();
     explicit Graph(const char* name);

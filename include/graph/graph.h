@@ -23,8 +23,9 @@ class GraphAccess;
 
 namespace ge {
 
-/// A handle to a graph. Copies of it denote the same graph.
-class ADVSTEP_GRAPH_API ADVSTEP_GRAPH_OWN_LAYOUT Graph {
+/// A handle to a graph. Copies of it denote the same graph. Objects have CANN's layout; functions that
+/// take or return operators and nodes do not.
+class ADVSTEP_GRAPH_API Graph {
  public:
     Graph();
     explicit Graph(const char* name);

@@ -24,6 +24,11 @@ constexpr std::array<const char*, ge::DT_MAX> kTypeNames = {{
     "HIFLOAT4",
 }};
 
+// What objects without a state have. Made while the library is loaded, because of forks, and never
+// destroyed, because of threads that outlive main.
+const std::vector<int64_t>& noDims = *new std::vector<int64_t>;
+const TensorDescState& noDesc = *new TensorDescState;
+
 // Returns 0 for a type without a size.
 size_t BitsOf(ge::DataType dataType) {
     const int size = ge::GetSizeByDataType(dataType);
@@ -83,13 +88,11 @@ std::string ShapeText(const std::vector<int64_t>& dims) {
 }
 
 const std::vector<int64_t>& TensorAccess::DimsOf(const ge::Shape& shape) {
-    static const auto* const none = new std::vector<int64_t>;  // for threads that outlive main
-    return shape.dims_ == nullptr ? *none : *shape.dims_;
+    return shape.dims_ == nullptr ? noDims : *shape.dims_;
 }
 
 const TensorDescState& TensorAccess::StateOf(const ge::TensorDesc& desc) {
-    static const auto* const unset = new TensorDescState;  // for threads that outlive main
-    return desc.state_ == nullptr ? *unset : *desc.state_;
+    return desc.state_ == nullptr ? noDesc : *desc.state_;
 }
 
 TensorDescState& TensorAccess::Change(ge::TensorDesc& desc) {

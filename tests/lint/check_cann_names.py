@@ -17,6 +17,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLIENTS = ROOT / "src" / "cann" / "clients"
 TABLES = "src/catalogue/functions"
+# Libraries of an installed prefix that have the project's own names.
+OF_PROJECT = {"libadvance_step.so", "libadvance_step_operators.so", "libadvance_step_aten.so"}
 # Refusals whose result is an object that the caller provides, and how many bytes of an object they zero.
 BY_ADDRESS = ("operator", "text")
 ZEROED = {"handle": 24, "operator": 24}
@@ -82,7 +84,7 @@ def check(folder, advance_step):
     libraries = {**dict.fromkeys(WITHOUT_NAMES, {}), **Catalogue(ROOT).prefix_names()}
     for library, names in sorted(libraries.items()):
         yield from check_library(library, names, folder, runtime)
-    built = {file.name for file in folder.glob("*.so")} - {"libadvance_step.so"}
+    built = {file.name for file in folder.glob("*.so")} - OF_PROJECT
     for name in sorted(built - {f"{library}.so" for library in libraries}):
         yield f"{name} is in the prefix, and no row of {TABLES} has a name of it"
     for path in sorted(CLIENTS.glob("*.txt")):

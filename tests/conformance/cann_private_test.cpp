@@ -197,8 +197,7 @@ TEST_F(PrivateLog, AProfilerSaysOnceThatItRecordsNothing) {
     EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclprofStart(nullptr),
                         {"aclprofStart: profilerConfig is null"}));
     EXPECT_EQ(aclprofCreateConfig(nullptr, 1, 0, nullptr, 0), nullptr);
-    EXPECT_TRUE(IsError(ACL_ERROR_API_NOT_SUPPORT,
-                        aclprofGetSupportedFeatures(nullptr, nullptr),
+    EXPECT_TRUE(IsError(ACL_ERROR_API_NOT_SUPPORT, aclprofGetSupportedFeatures(nullptr, nullptr),
                         {"aclprofGetSupportedFeatures: there is no profiler"}));
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of the public headers: data types, formats, copies, allocations, and levels of the log."""
+"""Numbers of the public headers: types, formats, copies, allocations, and levels of the log."""
 
 ACL_SUCCESS = 0
 

@@ -25,7 +25,7 @@ set -u
 for name in ASCEND_HOME_PATH ASCEND_TOOLKIT_HOME ASCEND_CUSTOM_PATH; do
     [[ ${!name} == "$scratch/cann" ]] || fail "$name is ${!name}"
 done
-[[ $ASCEND_OPP_PATH == "$scratch/cann/opp" && $ADVANCE_STEP_MEMORY == 64G ]] || fail "variables of set_env.sh"
+[[ $ASCEND_OPP_PATH == "$scratch/cann/opp" && -z ${ADVANCE_STEP_MEMORY-} ]] || fail "variables of set_env.sh"
 for file in compiler opp runtime "$(uname -m)-linux/ascend_toolkit_install.info"; do
     [[ -e $scratch/cann/$file ]] || fail "the prefix has no $file"
 done

@@ -57,6 +57,8 @@ def wild_tensor(tensor, dice):
 
 
 def wild(kind, value, dice):
+    if kind == "kTensor" and isinstance(value, aclnn.Int4):
+        return dice.choice([recipes.rand(*dice.choice(SHAPES)), aclnn.Int4(value.numbers.flatten()), value.numbers])
     if kind == "kTensor":
         return wild_tensor(value, dice) if value is not None else recipes.rand(*dice.choice(SHAPES))
     if kind in ("kTensorList", "kScalarList"):
@@ -69,7 +71,7 @@ def wild(kind, value, dice):
             members[place] = None
         elif choice == 2:
             del members[place]
-        elif kind == "kTensorList" and members[place] is not None:
+        elif kind == "kTensorList" and isinstance(members[place], torch.Tensor):
             members[place] = wild_tensor(members[place], dice)
         return members
     if kind == "kScalar":
@@ -103,10 +105,11 @@ def wild(kind, value, dice):
 
 def tensors(values):
     for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, list):
-            yield from (member for member in value if isinstance(member, torch.Tensor))
+        for member in value if isinstance(value, list) else [value]:
+            if isinstance(member, aclnn.Int4):
+                yield member.bytes
+            elif isinstance(member, torch.Tensor):
+                yield member
 
 
 def bytes_of(tensor):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import aclnn
+import families
 import recipes
 import references
 
@@ -14,7 +15,7 @@ FUNCTIONS = aclnn.functions()
 COMPUTED = sorted(name for name, row in FUNCTIONS.items() if row["computes"])
 REFUSED = sorted(name for name, row in FUNCTIONS.items() if not row["computes"])
 OBJECTS = {"kTensor", "kTensorList", "kScalar", "kScalarList", "kIntArray", "kFloatArray", "kBoolArray"}
-CUSTOM = [name for name in COMPUTED if FUNCTIONS[name]["table"] in ("attention", "quant")]
+CUSTOM = [name for name in COMPUTED if FUNCTIONS[name]["table"] == "attention"]
 
 
 def usual(name):
@@ -31,7 +32,8 @@ def usual(name):
     else:
         shape = {"aclnnArange": (4,), "aclnnRange": (5,), "aclnnEye": (4, 3)}[name]
         values.update({word: torch.zeros(shape) for word in words})
-    return [values.get(argument["name"], 0) for argument in row["arguments"]]
+    return [values.get(argument["name"], None if argument["kind"] in OBJECTS and name in families.CASES else 0)
+            for argument in row["arguments"]]
 
 
 @pytest.mark.parametrize("name", [name for name in COMPUTED if name not in CUSTOM])

@@ -3,6 +3,7 @@
 
 #include "src/base/crash_signal.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "src/base/fork.h"
 
@@ -125,42 +127,53 @@ void Install(Watched* here) {
     here->installed = true;
 }
 
-// An alternate signal stack of the calling thread, which is freed when the thread ends.
-class AlternateStack {
- public:
-    AlternateStack() {
-        stack_t known{};
-        if (sigaltstack(nullptr, &known) != 0 || (known.ss_flags & SS_DISABLE) == 0) {
-            return;
-        }
-        stack_t mine{};
-        mine.ss_size = kBytes;
-        mine.ss_sp = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-        if (mine.ss_sp == MAP_FAILED) {
-            return;
-        }
-        if (sigaltstack(&mine, nullptr) != 0) {
-            (void)munmap(mine.ss_sp, kBytes);
-            return;
-        }
-        memory_ = mine.ss_sp;
-    }
-    ~AlternateStack() {
-        stack_t known{};
-        if (memory_ != nullptr && sigaltstack(nullptr, &known) == 0 && known.ss_sp == memory_) {
-            known.ss_flags = SS_DISABLE;
-            (void)sigaltstack(&known, nullptr);
-            (void)munmap(memory_, kBytes);
-        }
-    }
-    AlternateStack(const AlternateStack&) = delete;
-    AlternateStack& operator=(const AlternateStack&) = delete;
+constexpr size_t kAlternateStackBytes = size_t{64} << 10;
 
- private:
-    static constexpr size_t kBytes = size_t{64} << 10;
-    void* memory_ = nullptr;
-};
+// Runs at the end of a thread that has an alternate stack of the library.
+void FreeAlternateStack(void* memory) {
+    stack_t known{};
+    if (sigaltstack(nullptr, &known) == 0 && known.ss_sp == memory) {
+        known.ss_flags = SS_DISABLE;
+        (void)sigaltstack(&known, nullptr);
+        (void)munmap(memory, kAlternateStackBytes);
+    }
+}
+
+// The key of the threads' alternate stacks. A thread_local object with a destructor would take
+// memory that the child of a fork cannot free: leak checkers report that of threads that are gone.
+const pthread_key_t* AlternateStackKey() {
+    static const std::optional<pthread_key_t> key = []() -> std::optional<pthread_key_t> {
+        pthread_key_t made{};
+        return pthread_key_create(&made, &FreeAlternateStack) == 0 ? std::optional(made)
+                                                                   : std::nullopt;
+    }();
+    return key ? &*key : nullptr;
+}
+
+// Gives the calling thread an alternate signal stack, unless it has one.
+void MakeAlternateStack() {
+    stack_t known{};
+    if (sigaltstack(nullptr, &known) != 0 || (known.ss_flags & SS_DISABLE) == 0) {
+        return;
+    }
+    const pthread_key_t* const key = AlternateStackKey();
+    if (key == nullptr) {
+        return;
+    }
+    stack_t mine{};
+    mine.ss_size = kAlternateStackBytes;
+    mine.ss_sp = mmap(nullptr, kAlternateStackBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (mine.ss_sp == MAP_FAILED) {
+        return;
+    }
+    if (pthread_setspecific(*key, mine.ss_sp) != 0) {
+        (void)munmap(mine.ss_sp, kAlternateStackBytes);
+    } else if (sigaltstack(&mine, nullptr) != 0) {
+        (void)pthread_setspecific(*key, nullptr);
+        (void)munmap(mine.ss_sp, kAlternateStackBytes);
+    }
+}
 
 }  // namespace
 
@@ -197,8 +210,11 @@ void SettleFaults(SettleFault settle) {
 }
 
 void EnsureAlternateStack() {
-    thread_local const AlternateStack stack;
-    (void)stack;
+    static thread_local bool tried = false;
+    if (!tried) {
+        tried = true;
+        MakeAlternateStack();
+    }
 }
 
 }  // namespace advstep

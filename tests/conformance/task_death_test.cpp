@@ -56,6 +56,7 @@ struct CrashCase {
     std::string work;
     std::string call;
     std::string expected;
+    bool atomic = false;  // the access that crashes
 };
 
 class TaskDeathTest : public support::EndedRuntimeTest,
@@ -76,6 +77,10 @@ std::string Says(const CrashCase& c) {
 }
 
 TEST_P(TaskDeathTest, NamesTheWorkItsStreamAndItsCall) {
+    if (support::kThreadSanitizer && GetParam().atomic) {
+        GTEST_SKIP() << "the thread sanitizer holds a lock of its own over an atomic access, for "
+                        "which its signal handler would wait for ever";
+    }
     if (support::kAddressSanitizer || support::kThreadSanitizer) {
         EXPECT_DEATH(Die(GetParam()), Says(GetParam()));
     } else {
@@ -128,13 +133,13 @@ INSTANTIATE_TEST_SUITE_P(
                   [](const Held& held) {
                       EXPECT_TRUE(IsOk(aclrtValueWrite(held.pages, 1, 0, held.stream)));
                   },
-                  "value write", "aclrtValueWrite", kMemory},
+                  "value write", "aclrtValueWrite", kMemory, true},
         CrashCase{"ValueWait",
                   [](const Held& held) {
                       EXPECT_TRUE(IsOk(
                           aclrtValueWait(held.pages, 1, ACL_STREAM_WAIT_VALUE_EQ, held.stream)));
                   },
-                  "value wait", "aclrtValueWait", kMemory}),
+                  "value wait", "aclrtValueWait", kMemory, true}),
     support::CaseName());
 
 void CrashInACallback() {

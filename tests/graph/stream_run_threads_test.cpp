@@ -137,9 +137,10 @@ TEST_F(StreamRunTest, ARunWaitsForNoStream) {
     ASSERT_EQ(aclrtDestroyStream(other), ACL_SUCCESS);
 }
 
-// A run looks for memory that earlier runs of other streams no longer use. What it asks the runtime
-// is nothing of the calling thread, whose last error and message stay.
-TEST_F(StreamRunTest, ARunKeepsTheErrorsOfItsThread) {
+// A run looks for memory that earlier runs of other streams no longer use. The questions that it
+// asks the runtime for that fail silently: the calling thread's last error stays, and they leave no
+// message. An older message goes, because a run makes the arguments of operators.
+TEST_F(StreamRunTest, ARunKeepsTheLastErrorOfItsThread) {
     const auto run = [&](uint32_t graph, aclrtStream stream, const DeviceTensor& out) {
         Tensors outputs = {out.Tensor()};
         const Tensors in = {memory_[0]->Tensor(), memory_[2]->Tensor(), memory_[3]->Tensor(),
@@ -170,8 +171,7 @@ TEST_F(StreamRunTest, ARunKeepsTheErrorsOfItsThread) {
         ASSERT_EQ(aclrtMalloc(&none, 0, ACL_MEM_MALLOC_NORMAL_ONLY), ACL_ERROR_INVALID_PARAM);
         run(graph, stream_, *results_[graph]);
         EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_INVALID_PARAM);
-        const char* const message = aclGetRecentErrMsg();
-        EXPECT_THAT(message == nullptr ? "" : message, testing::HasSubstr("aclrtMalloc: size"));
+        EXPECT_EQ(aclGetRecentErrMsg(), nullptr);
         if (graph == 3) {
             ASSERT_EQ(aclmdlRICaptureEnd(other, &model), ACL_SUCCESS);
             ASSERT_EQ(aclmdlRIDestroy(model), ACL_SUCCESS);

@@ -19,6 +19,7 @@ else
 fi
 cmake --build build/release --target advance_step_operators aclnn_llama
 build/release/bin/aclnn_llama
+export TORCH_DEVICE_BACKEND_AUTOLOAD=0 # torch alone: torch_npu would want libraries of CANN
 unset LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY ADVANCE_STEP_MEMORY
 export LIBRARIES_OF_OPERATORS=$root/build/release/lib
 # Else MKL rounds by addresses on some processors.

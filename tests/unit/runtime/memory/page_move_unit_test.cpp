@@ -19,6 +19,7 @@
 #include "src/runtime/memory/fork_records.h"
 #include "src/runtime/memory/page_pool.h"
 #include "support/fork.h"
+#include "support/sanitizers.h"
 #include "unit/status_check.h"
 
 namespace advstep {
@@ -117,6 +118,10 @@ TEST(PageMove, PagesThatNobodyTouchedTakeNoMemory) {
 // Threads count in words of the range, each in words of its own, while it moves again and again. No
 // count is lost, whether a thread writes or adds.
 TEST(PageMove, NoWriteIsLost) {
+    if (support::kThreadSanitizer) {
+        GTEST_SKIP() << "the thread sanitizer holds a lock of its own over an atomic access, for "
+                        "which its signal handler would wait for ever";
+    }
     constexpr int kThreads = 3;
     constexpr int kRounds = 6;
     constexpr size_t kAll = 16 * kOneMiB;  // takes long enough that the others run meanwhile

@@ -16,7 +16,7 @@ import aclnn
 import recipes
 import test_misuse
 
-NAMES = [name for name in test_misuse.COMPUTED if name not in test_misuse.CUSTOM]
+NAMES = test_misuse.COMPUTED
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", 2))
 LOG = os.environ.get("FUZZ_LOG")
 PARTS = 16

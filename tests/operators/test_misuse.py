@@ -15,7 +15,6 @@ FUNCTIONS = aclnn.functions()
 COMPUTED = sorted(name for name, row in FUNCTIONS.items() if row["computes"])
 REFUSED = sorted(name for name, row in FUNCTIONS.items() if not row["computes"])
 OBJECTS = {"kTensor", "kTensorList", "kScalar", "kScalarList", "kIntArray", "kFloatArray", "kBoolArray"}
-CUSTOM = [name for name in COMPUTED if FUNCTIONS[name]["table"] == "attention"]
 
 
 def usual(name):
@@ -36,7 +35,7 @@ def usual(name):
             for argument in row["arguments"]]
 
 
-@pytest.mark.parametrize("name", [name for name in COMPUTED if name not in CUSTOM])
+@pytest.mark.parametrize("name", COMPUTED)
 def test_a_null_argument_is_named(device, name):
     values = usual(name)
     for place, argument in enumerate(FUNCTIONS[name]["arguments"]):
@@ -54,7 +53,7 @@ def test_a_null_argument_is_named(device, name):
             assert info.value.code == 161001
 
 
-@pytest.mark.parametrize("name", [name for name in COMPUTED if name not in CUSTOM])
+@pytest.mark.parametrize("name", COMPUTED)
 def test_a_destroyed_tensor_is_named(device, name):
     values = usual(name)
     for place, argument in enumerate(FUNCTIONS[name]["arguments"]):
@@ -71,7 +70,7 @@ def test_a_destroyed_tensor_is_named(device, name):
         return
 
 
-@pytest.mark.parametrize("name", [name for name in COMPUTED if name not in CUSTOM and name not in recipes.RANDOM])
+@pytest.mark.parametrize("name", [name for name in COMPUTED if name not in recipes.RANDOM])
 def test_an_output_of_another_size_is_refused(device, name):
     """In phase one, with the shapes; or by the task, for results whose shapes depend on data."""
     values = usual(name)

@@ -10,9 +10,9 @@ import recipes
 import references
 
 COMPUTED = sorted(name for name, row in aclnn.functions().items() if row["computes"])
-# Attention and the families of language models have tests of their own.
+# The families of language models have tests of their own.
 TABLE = [name for name in COMPUTED if name not in recipes.RANDOM
-         and aclnn.functions()[name]["table"] not in ("attention", *families.TABLES)]
+         and aclnn.functions()[name]["table"] not in families.TABLES]
 ELEMENTWISE = [name for name in TABLE if aclnn.functions()[name]["table"] == "elementwise"]
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong arguments of operators of language models: what messages name, and nothing written."""
 
+import math
 import random
 
 import pytest
@@ -102,6 +103,20 @@ def test_a_place_of_its_own_for_each_element(device):
     cache = torch.zeros(1, 3).expand(4, 3)
     with pytest.raises(aclnn.Failed, match="varRef has stride 0 along dim 0 of size 4"):
         aclnn.call(device, "aclnnScatterNdUpdate", cache, torch.tensor([[1]]), torch.ones(1, 3))
+
+
+def test_a_request_behind_the_last_is_named(device):
+    data = torch.zeros(2, 3, 4)
+    with pytest.raises(aclnn.Failed, match="indices has request 2 and place 0 in row 1; expected a request below 2"):
+        aclnn.call(device, "aclnnInplaceScatterUpdate", data, torch.tensor([[0, 1], [2, 0]]), torch.ones(2, 1, 4), 1)
+    assert (data == 0).all()
+
+
+def test_halves_round_to_even_and_saturate(device):
+    x = torch.tensor([0.5, 1.5, -0.5, -1.5, 2.5, 126.5, 127.5, 300.0, -300.0, math.inf, -math.inf, math.nan])
+    y = torch.full((12,), 7, dtype=torch.int8)
+    aclnn.call(device, "aclnnAscendQuant", x, torch.ones(1), None, False, "round", 2, y)
+    assert y.tolist() == [0, 2, 0, -2, 2, 126, 127, 127, -128, 127, -128, 0]
 
 
 def test_references_of_rounding():

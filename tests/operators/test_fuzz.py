@@ -113,7 +113,7 @@ def tensors(values):
 
 
 def bytes_of(tensor):
-    return torch.tensor(tensor.untyped_storage().tolist(), dtype=torch.uint8)
+    return torch.empty(0, dtype=torch.uint8).set_(tensor.untyped_storage()).clone()
 
 
 @pytest.mark.parametrize("part", range(PARTS))

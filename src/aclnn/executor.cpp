@@ -240,8 +240,9 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
         const MemoryExtent extent = ExtentOf(view);
         const int64_t span = extent.spanBytes();
         uint8_t* const address = view.first();
-        asBefore &= tensor.address == address && tensor.spanBytes == span &&
-                    tensor.itemSize == view.itemSize;
+        // A new record's tensors hold nothing yet.
+        asBefore = asBefore && tensor.address == address && tensor.spanBytes == span &&
+                   tensor.itemSize == view.itemSize;
         tensor = {address,         span, view.itemSize, view.offset * view.itemSize, extent,
                   view.isPresent()};
         made->SetAddress(index, address);

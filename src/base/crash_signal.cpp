@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 
+#include "src/base/at_load.h"
 #include "src/base/fork.h"
 
 namespace advstep {
@@ -149,6 +150,8 @@ const pthread_key_t* AlternateStackKey() {
     }();
     return key ? &*key : nullptr;
 }
+
+const AtLoad makeAlternateStackKey(&AlternateStackKey);
 
 // Gives the calling thread an alternate signal stack, unless it has one.
 void MakeAlternateStack() {

@@ -345,6 +345,18 @@ def test_places_outside_a_plane_are_refused(device):
         run(device, "EmbeddingDenseBackward", torch.ones(2, 3), torch.tensor([-1, 7]), 3, 2 ** 64 - 1, True, torch.zeros(3, 3))
 
 
+def test_gradients_of_evaluation_need_no_saved_statistics(device):
+    """torch_npu passes those of its forward pass, which are empty."""
+    grad, x, weight = torch.randn(2, 3, 4), torch.randn(2, 3, 4), torch.randn(3)
+    mean, var, empty = torch.randn(3), torch.rand(3) + 1, torch.empty(0)
+    outs = torch.zeros(2, 3, 4), torch.zeros(3), torch.zeros(3)
+    run(device, "BatchNormBackward", grad, x, weight, mean, var, empty, empty, False, 1e-5, None, *outs)
+    wide = grad.double() / (var.double() + 1e-5).sqrt()[:, None]
+    centred = x.double() - mean.double()[:, None]
+    for found, wanted in zip(outs, (wide * weight.double()[:, None], (wide * centred).sum((0, 2)), grad.double().sum((0, 2)))):
+        assert torch.allclose(found.double(), wanted, rtol=1e-4, atol=1e-5)
+
+
 def test_labels_and_statistics_are_checked(device):
     out = torch.zeros(2), torch.zeros(2, 4, 3)
     with pytest.raises(aclnn.Failed, match="targets has values from 1 to 1000000; expected 0 to 4"):

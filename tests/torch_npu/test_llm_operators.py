@@ -219,7 +219,7 @@ def test_scatter_in_a_graph_and_a_wrong_slot_of_a_replay():
     (lambda s: torch_npu.npu_rms_norm(s.on_npu[0], s.on_npu[0][0, 0, :3]), "gamma"),
     (lambda s: torch_npu.npu_rms_norm(s.slots, s.slots), "input"),
     (lambda s: torch_npu.npu_rotary_mul(s.on_npu[0], s.on_npu[0], s.on_npu[1]), "r2"),
-    (lambda s: torch_npu.npu_rotary_mul(*[s.on_npu[0]] * 3, "quarter"), "rotary_mode"),
+    (lambda s: torch_npu.npu_rotary_mul(*[s.on_npu[0]] * 3, "third"), "rotary_mode"),
     (lambda s: torch_npu.npu_swiglu(s.on_npu[0], 7), "dim"),
     (lambda s: torch_npu.npu_swiglu(s.on_npu[0][..., :3]), "input"),
     (lambda s: torch_npu.npu_geglu(s.on_npu[0], -4), "dim"),

@@ -120,8 +120,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> BatchNormBackward(
     CheckChannels("weight", weight, input);
     CheckChannels("runningMean", runningMean, input);
     CheckChannels("runningVar", runningVar, input);
-    CheckChannels("saveMean", saveMean, input);
-    CheckChannels("saveInvstd", saveInvstd, input);
+    if (training) {  // else they are not used, and callers pass the empty ones of the forward pass
+        CheckChannels("saveMean", saveMean, input);
+        CheckChannels("saveInvstd", saveInvstd, input);
+    }
     const at::Tensor& mean = training ? saveMean : runningMean;
     const at::Tensor& spread = training ? saveInvstd : runningVar;
     TORCH_CHECK_VALUE(mean.defined() && spread.defined(), training ? "saveMean" : "runningMean",

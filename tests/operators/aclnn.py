@@ -17,6 +17,7 @@ LIBRARIES = pathlib.Path(os.environ.get("LIBRARIES_OF_OPERATORS", ROOT / "build/
 DTYPES = {torch.float32: 0, torch.float16: 1, torch.int8: 2, torch.int32: 3, torch.uint8: 4, torch.int16: 6,
           torch.int64: 9, torch.float64: 11, torch.bool: 12, torch.complex64: 16, torch.complex128: 17,
           torch.bfloat16: 27}
+INT4 = 29
 ND = 2
 
 
@@ -26,6 +27,20 @@ def functions():
     made = subprocess.run([sys.executable, ROOT / "src/operators/make_operators.py", "list"], check=True,
                           capture_output=True, text=True).stdout
     return {row["function"]: row for row in json.loads(made)}
+
+
+class Int4:
+    """Numbers of four bits: `numbers` is a tensor of int8, `bytes` what memory has, two in a byte."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+        halves = torch.nn.functional.pad(numbers.flatten() & 15, (0, numbers.numel() % 2)).to(torch.uint8)
+        self.bytes = (halves[0::2] | halves[1::2] << 4).contiguous()
+
+    def read(self):
+        """Returns the numbers that the bytes are now."""
+        halves = torch.stack([self.bytes & 15, self.bytes >> 4], -1).flatten()[:self.numbers.numel()].to(torch.int8)
+        return torch.where(halves < 8, halves, halves - 16).reshape(self.numbers.shape)
 
 
 class Failed(Exception):
@@ -95,7 +110,21 @@ class Call:
     def longs(self, numbers):
         return (ctypes.c_int64 * max(len(numbers), 1))(*numbers)
 
+    def int4(self, tensor):
+        memory = Memory(self.device, tensor.bytes)
+        self.memories[tensor.bytes.untyped_storage().data_ptr()] = memory
+        self.tensors.append((tensor.bytes, memory))
+        numbers = tensor.numbers.contiguous()
+        made = self.device.acl.aclCreateTensor(
+            self.longs(numbers.shape), ctypes.c_uint64(numbers.dim()), INT4, self.longs(numbers.stride()),
+            ctypes.c_int64(0), ND, self.longs([2 * memory.bytes]), ctypes.c_uint64(1), memory.address)
+        assert made, self.device.acl.aclGetRecentErrMsg()
+        self.destroy.append(("aclDestroyTensor", made))
+        return ctypes.c_void_p(made)
+
     def tensor(self, tensor):
+        if isinstance(tensor, Int4):
+            return self.int4(tensor)
         key = tensor.untyped_storage().data_ptr()
         if key not in self.memories:
             self.memories[key] = Memory(self.device, tensor)

@@ -4,6 +4,7 @@
 import torch
 
 import aclnn
+import families
 
 F = torch.float32
 
@@ -218,13 +219,6 @@ RECIPES = {
     "aclnnTriangularSolve": lambda n: v(self=rand(4, 2), A=rand(4, 4) + 5 * torch.eye(4), upper=True, transpose=True,
                                         unitriangular=False),
     "aclnnInverse": lambda n: v(self=rand(4, 4) + 5 * torch.eye(4)),
-    "aclnnAddRmsNorm": lambda n: v(x1=rand(2, 8), x2=rand(2, 8), gamma=rand(8), epsilon=1e-5),
-    "aclnnRmsNorm": lambda n: v(x=rand(2, 3, 8), gamma=rand(8), epsilon=1e-5),
-    "aclnnGemmaRmsNorm": lambda n: v(x=rand(2, 3, 8), gamma=rand(8), epsilon=1e-5),
-    "aclnnRotaryPositionEmbedding": lambda n: v(x=rand(2, 3, 4, 8), cos=rand(1, 3, 1, 8), sin=rand(1, 3, 1, 8), mode=1),
-    "aclnnSwiGlu": lambda n: v(x=rand(3, 8), dim=-1),
-    "aclnnGeGluV3": lambda n: v(self=rand(3, 8), dim=-1, approximate=1, activateLeft=False),
-    "aclnnGeGlu": lambda n: v(self=rand(3, 8), dim=-1, approximate=0),
     "aclnnArange": lambda n: v(start=1, end=9, step=2),
     "aclnnRange": lambda n: v(start=1, end=9, step=2),
     "aclnnCat": lambda n: v(tensors=[rand(2, 3), rand(4, 3)], dim=0),
@@ -375,6 +369,8 @@ RECIPES.update({
     "aclnnInplaceRandom": lambda n: v(selfRef=rand(100, 100), seed=7, offset=3) | {"from": 2, "to": 9},
     "aclnnInplaceRandomWithoutFromTo": lambda n: v(selfRef=rand(100, 100), seed=7, offset=3),
     "aclnnMultinomial": lambda n: v(self=torch.rand(3, 4), numsamples=2, replacement=False, seed=7, offset=3),
+    "aclnnMultinomialTensor": lambda n: v(self=torch.rand(3, 4), numsamples=2, replacement=False,
+                                          seedTensor=torch.tensor([7]), offsetTensor=torch.tensor([3]), offset=0),
     "aclnnNormalFloatFloat": lambda n: v(mean=2.0, std=3.0, seed=7, offset=3),
     "aclnnNormalFloatTensor": lambda n: v(mean=2.0, std=torch.rand(3, 4), seed=7, offset=3),
     "aclnnNormalTensorFloat": lambda n: v(mean=rand(3, 4), std=3.0, seed=7, offset=3),
@@ -387,7 +383,8 @@ RECIPES.update({
 RANDOM = {"aclnnInplaceNormal": None, "aclnnInplaceUniform": None, "aclnnInplaceBernoulli": None,
           "aclnnInplaceBernoulliTensor": None, "aclnnBernoulli": torch.zeros(3, 4), "aclnnBernoulliTensor": torch.zeros(3, 4),
           "aclnnInplaceRandom": None, "aclnnInplaceRandomWithoutFromTo": None,
-          "aclnnMultinomial": torch.zeros(3, 2, dtype=torch.int64), "aclnnNormalFloatFloat": torch.zeros(100, 100),
+          "aclnnMultinomial": torch.zeros(3, 2, dtype=torch.int64),
+          "aclnnMultinomialTensor": torch.zeros(3, 2, dtype=torch.int64), "aclnnNormalFloatFloat": torch.zeros(100, 100),
           "aclnnNormalFloatTensor": torch.zeros(3, 4), "aclnnNormalTensorFloat": torch.zeros(3, 4),
           "aclnnNormalTensorTensor": torch.zeros(3, 4), "aclnnRandperm": torch.zeros(50, dtype=torch.int64),
           "aclnnDropoutGenMask": torch.zeros(640, dtype=torch.uint8),
@@ -396,6 +393,8 @@ RANDOM = {"aclnnInplaceNormal": None, "aclnnInplaceUniform": None, "aclnnInplace
 
 def arguments(name):
     """The inputs of one usual call, by name."""
+    if name in families.CASES:
+        return families.arguments(name)
     if RECIPES.get(name):
         return RECIPES[name](name)
     whole = torch.int32 if any(word in name for word in ("Bitwise", "Gcd", "LeftShift", "RightShift")) else F
@@ -410,6 +409,8 @@ def outputs_for(results, dtype=None):
             made.append([torch.full_like(one.contiguous(), 7) for one in result])
         elif result is None:
             made.append(None)
+        elif isinstance(result, aclnn.Int4):
+            made.append(aclnn.Int4(torch.full_like(result.numbers, 7)))
         else:
             made.append(torch.full(result.shape, 7, dtype=dtype or result.dtype))
     return made

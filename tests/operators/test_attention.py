@@ -98,14 +98,38 @@ def test_sinks_take_their_share(device):
     torch.testing.assert_close(out[0], weights @ v[0].repeat_interleave(2, 0))
 
 
-def test_what_is_not_computed_is_refused_by_name(device):
-    q = torch.randn(1, 2, HEADS * SIZE)
-    with pytest.raises(aclnn.Failed, match="antiquantScaleOptional|antiquantScale is not null"):
-        call(device, "aclnnFusedInferAttentionScoreV2", torch.zeros_like(q), query=q, key=[q], value=[q],
-             antiquantScale=torch.ones(2), numKeyValueHeads=HEADS, inputLayout="BSH")
-    with pytest.raises(aclnn.Failed, match="inputLayout is HSB; expected BSH"):
-        call(device, "aclnnPromptFlashAttention", torch.zeros_like(q), query=q, key=q, value=q,
-             numKeyValueHeads=HEADS, inputLayout="HSB")
+Q = torch.ones(1, 2, HEADS * SIZE)
+K = torch.ones(1, 2, HEADS * SIZE, dtype=torch.int8)
+REFUSED = [
+    ({"deqScale1Optional": torch.ones(1)}, "deqScale1 is not null; expected null"),
+    ({"query": K}, "query has dtype Char; expected FLOAT16, BF16 or FLOAT"),
+    ({"key": [K]}, "key has a tensor of Char; expected floats, as there are no antiquant scales"),
+    ({"antiquantScale": torch.ones(2)}, "key has a tensor of Float; expected INT8, INT4, or INT32 with eight"),
+    ({"key": [K], "value": [K], "keyAntiquantScale": torch.ones(1)}, "scales or offsets of one of key and value are null"),
+    ({"key": [K], "value": [K], "keyAntiquantScale": torch.ones(3), "valueAntiquantScale": torch.ones(3)},
+     "keyAntiquantScale has shape \\[3\\]; expected one number, or one for each of the 4 x 16 channels"),
+    ({"key": [K], "value": [K], "antiquantScale": torch.ones(2), "antiquantMode": 2}, "antiquantMode is 2; expected 0 to 1"),
+    ({"key": [K], "value": [K], "antiquantScale": torch.ones(2, 1, 1), "antiquantMode": 1},
+     "antiquantScale has shape \\[1, 1\\]; expected \\[requests, tokens\\] with at least 2 tokens for request 0"),
+    ({"key": [K], "value": [K], "keyAntiquantMode": 5, "keyAntiquantScale": torch.ones(1, 4, 2),
+      "valueAntiquantScale": torch.ones(1, 4, 2)}, "keyAntiquantScale has numbers for blocks; expected a block table"),
+    ({"queryRope": Q}, "one of queryRope and keyRope is null; expected both or none"),
+    ({"keySharedPrefix": Q}, "one of keySharedPrefix and valueSharedPrefix is null; expected both or none"),
+    ({"keySharedPrefix": Q, "valueSharedPrefix": Q, "actualSharedPrefixLen": [3]},
+     "actualSharedPrefixLen is \\[3\\]; expected one number of 0 to 2"),
+    ({"quantScale2": torch.ones(1)}, "quantScale2 is not null; expected a tensor if attentionOut is INT8, and null"),
+    ({"inputLayout": "HSB"}, "inputLayout is HSB; expected BSH"),
+]
+
+
+@pytest.mark.parametrize("changes, text", REFUSED, ids=[str(place) for place in range(len(REFUSED))])
+def test_what_is_not_computed_is_refused_by_name(device, changes, text):
+    out = torch.full_like(Q, 7)
+    given = {"query": Q, "key": [Q], "value": [Q], "numKeyValueHeads": HEADS, "inputLayout": "BSH"} | changes
+    with pytest.raises(aclnn.Failed, match=text) as info:
+        call(device, "aclnnFusedInferAttentionScoreV4", out, **given)
+    assert info.value.code == 161002
+    assert (out == 7).all()
 
 
 @pytest.mark.parametrize("groups", [1, 2])

@@ -16,7 +16,7 @@ import aclnn
 import recipes
 import test_misuse
 
-NAMES = [name for name in test_misuse.COMPUTED if name not in test_misuse.CUSTOM]
+NAMES = test_misuse.COMPUTED
 ROUNDS = int(os.environ.get("FUZZ_ROUNDS", 2))
 LOG = os.environ.get("FUZZ_LOG")
 PARTS = 16
@@ -57,6 +57,8 @@ def wild_tensor(tensor, dice):
 
 
 def wild(kind, value, dice):
+    if kind == "kTensor" and isinstance(value, aclnn.Int4):
+        return dice.choice([recipes.rand(*dice.choice(SHAPES)), aclnn.Int4(value.numbers.flatten()), value.numbers])
     if kind == "kTensor":
         return wild_tensor(value, dice) if value is not None else recipes.rand(*dice.choice(SHAPES))
     if kind in ("kTensorList", "kScalarList"):
@@ -69,7 +71,7 @@ def wild(kind, value, dice):
             members[place] = None
         elif choice == 2:
             del members[place]
-        elif kind == "kTensorList" and members[place] is not None:
+        elif kind == "kTensorList" and isinstance(members[place], torch.Tensor):
             members[place] = wild_tensor(members[place], dice)
         return members
     if kind == "kScalar":
@@ -103,14 +105,15 @@ def wild(kind, value, dice):
 
 def tensors(values):
     for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, list):
-            yield from (member for member in value if isinstance(member, torch.Tensor))
+        for member in value if isinstance(value, list) else [value]:
+            if isinstance(member, aclnn.Int4):
+                yield member.bytes
+            elif isinstance(member, torch.Tensor):
+                yield member
 
 
 def bytes_of(tensor):
-    return torch.tensor(tensor.untyped_storage().tolist(), dtype=torch.uint8)
+    return torch.empty(0, dtype=torch.uint8).set_(tensor.untyped_storage()).clone()
 
 
 @pytest.mark.parametrize("part", range(PARTS))

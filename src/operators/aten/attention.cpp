@@ -6,6 +6,9 @@
 #include <limits>
 #include <string>
 
+#include "src/operators/aten/antiquant.h"
+#include "src/operators/aten/quant.h"
+
 namespace advstep_operators {
 namespace {
 
@@ -14,26 +17,10 @@ constexpr int64_t kCompressed = 2048;       // both sizes of the mask of sparse 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 // Arguments that change the result in ways that are not computed here.
-constexpr const char* kRefused[] = {"deqScale1",
-                                    "quantScale1",
-                                    "deqScale2",
-                                    "quantScale2",
-                                    "quantOffset2",
-                                    "antiquantScale",
-                                    "antiquantOffset",
-                                    "queryPaddingSize",
-                                    "kvPaddingSize",
-                                    "keyAntiquantScale",
-                                    "keyAntiquantOffset",
-                                    "valueAntiquantScale",
-                                    "valueAntiquantOffset",
-                                    "keySharedPrefix",
-                                    "valueSharedPrefix",
-                                    "actualSharedPrefixLen",
-                                    "dequantScale1",
-                                    "dequantScale2",
-                                    "keyRopeAntiquantScale",
-                                    "dequantScaleQuery"};
+constexpr const char* kRefused[] = {
+    "deqScale1",        "quantScale1",           "deqScale2",
+    "queryPaddingSize", "kvPaddingSize",         "dequantScale1",
+    "dequantScale2",    "keyRopeAntiquantScale", "dequantScaleQuery"};
 
 // A layout: the order of the axes of queries and keys, and that of the result.
 struct Layout {
@@ -76,18 +63,29 @@ at::Tensor RequestOf(const at::Tensor& tensor, const std::string& layout, int64_
     return (byToken ? one.transpose(0, 1) : one).narrow(1, 0, count);
 }
 
+// The keys or the values of a call.
+struct KeySide {
+    const char* name = "";
+    std::vector<at::Tensor> tensors;  // one, or one for each request
+    at::Tensor prefix;                // of all requests, in front of their own; or undefined
+    Antiquant antiquant;
+};
+
 // The arguments of a call.
 struct Attention {
     Layout layout;
     at::Tensor query;
     at::Tensor queryRope;
-    std::vector<at::Tensor> keys;
-    std::vector<at::Tensor> values;
-    at::Tensor keyRope;
+    KeySide key;
+    KeySide value;
+    int64_t prefixCount = 0;  // tokens
+    KeySide keyRope;
     at::Tensor pse;
     at::Tensor mask;
     at::Tensor blockTable;
     at::Tensor sinks;
+    at::Tensor outScale;   // of a result of whole numbers
+    at::Tensor outOffset;  // or undefined
     int64_t heads = 0;
     int64_t keyHeads = 0;
     int64_t blockSize = 0;
@@ -102,22 +100,30 @@ struct Attention {
     std::vector<int64_t> keyCounts;
 };
 
-int64_t IntOr(const Call& call, const char* name, int64_t missing) {
-    const int place = call.PlaceOf(name);
-    return place >= 0 ? call.Int(place) : missing;
-}
+bool IsWhole(const at::Tensor& tensor) { return at::isIntegralType(tensor.scalar_type(), false); }
 
-at::Tensor TensorOr(const Call& call, const char* name) {
-    const int place = call.PlaceOf(name);
-    return place >= 0 ? call.Tensor(place) : at::Tensor();
-}
-
-std::vector<at::Tensor> KeysOf(const Call& call, const char* name) {
-    const int place = call.PlaceOf(name);
-    std::vector<at::Tensor> tensors = call.Tensors(place);
-    TORCH_CHECK_VALUE(!tensors.empty() && tensors[0].defined(), name,
+KeySide KeysOf(const Call& call, const Named& named, bool ofValues) {
+    KeySide side;
+    side.name = ofValues ? "value" : "key";
+    side.tensors = call.Tensors(call.PlaceOf(side.name));
+    side.antiquant = Antiquant(named, ofValues);
+    side.prefix = named.Tensor(ofValues ? "valueSharedPrefix" : "keySharedPrefix");
+    TORCH_CHECK_VALUE(!side.tensors.empty() && side.tensors[0].defined(), side.name,
                       " has no tensor; expected one");
-    return tensors;
+    std::vector<at::Tensor> all = side.tensors;
+    if (side.prefix.defined()) {
+        all.push_back(side.prefix);
+    }
+    for (const at::Tensor& tensor : all) {
+        TORCH_CHECK_VALUE(tensor.defined() && IsWhole(tensor) == side.antiquant.defined(),
+                          side.name, " has a tensor of ",
+                          tensor.defined() ? c10::toString(tensor.scalar_type()) : "no dtype",
+                          "; expected ",
+                          side.antiquant.defined() ? "INT8, INT4, or INT32 with eight INT4 in "
+                                                     "each, as there are antiquant scales"
+                                                   : "floats, as there are no antiquant scales");
+    }
+    return side;
 }
 
 // Sets the begins and lengths of requests that end at these tokens.
@@ -147,14 +153,9 @@ void SetLengths(const char* name, at::IntArrayRef given, int64_t requests, int64
     }
 }
 
-at::IntArrayRef LengthsOf(const Call& call, const char* name) {
-    const int place = call.PlaceOf(name);
-    return place >= 0 ? call.Ints(place) : at::IntArrayRef();
-}
-
 // Returns the tokens of a request of the keys without a block table.
 int64_t MostKeys(const Attention& attention) {
-    const at::Tensor& key = attention.keys[0];
+    const at::Tensor& key = attention.key.tensors[0];
     return attention.layout.tokens == "BNSD" ? key.size(2) : key.size(1);
 }
 
@@ -173,12 +174,12 @@ void SetKeyLengths(Attention* attention, const char* name, at::IntArrayRef given
         SetLengths(name, given, attention->requests, table.size(1) * attention->blockSize,
                    &attention->keyCounts);
     } else if (attention->layout.varlen()) {
-        SetEnds(name, given, attention->keys[0].size(tokens == "TND" ? 0 : 1),
+        SetEnds(name, given, attention->key.tensors[0].size(tokens == "TND" ? 0 : 1),
                 &attention->keyBegins, &attention->keyCounts);
         TORCH_CHECK_VALUE(static_cast<int64_t>(given.size()) == attention->requests, name, " has ",
                           given.size(), " numbers; expected ", attention->requests);
-    } else if (attention->keys.size() > 1) {
-        for (const at::Tensor& key : attention->keys) {
+    } else if (attention->key.tensors.size() > 1) {
+        for (const at::Tensor& key : attention->key.tensors) {
             attention->keyCounts.push_back(tokens == "BNSD" ? key.size(2) : key.size(1));
         }
     } else {
@@ -194,46 +195,111 @@ void CheckRanks(const Attention& attention) {
         attention.layout.tokens == "BSND" || attention.layout.tokens == "BNSD" ? 4 : 3;
     TORCH_CHECK_VALUE(attention.query.dim() == rank, "query has ", attention.query.dim(),
                       " dims; expected those of ", attention.layout.tokens);
-    for (const at::Tensor& key : attention.keys) {
+    for (const at::Tensor& key : attention.key.tensors) {
         TORCH_CHECK_VALUE(attention.blockTable.defined() || key.dim() == rank, "key has ",
                           key.dim(), " dims; expected those of ", attention.layout.tokens);
     }
 }
 
-Attention Read(const Call& call, bool incremental) {
+// Sets the prefix that all requests have in common.
+void SetPrefix(const Named& named, Attention* attention) {
+    const at::Tensor& prefix = attention->key.prefix;
+    TORCH_CHECK_VALUE(
+        prefix.defined() == attention->value.prefix.defined(),
+        "one of keySharedPrefix and valueSharedPrefix is null; expected both or none");
+    if (!prefix.defined()) {
+        return;
+    }
+    const bool alone = !attention->blockTable.defined() && !attention->layout.varlen() &&
+                       attention->key.tensors.size() == 1 && !attention->queryRope.defined();
+    TORCH_CHECK_VALUE(alone,
+                      "keySharedPrefix is not null; expected null with a block table, a list of "
+                      "keys, rope inputs, or requests in one dim");
+    TORCH_CHECK_VALUE(prefix.dim() == attention->query.dim() && prefix.size(0) == 1,
+                      "keySharedPrefix has shape ", prefix.sizes(),
+                      "; expected that of one request");
+    const int64_t most = prefix.size(attention->layout.tokens == "BNSD" ? 2 : 1);
+    const at::IntArrayRef counts = named.Ints("actualSharedPrefixLen");
+    attention->prefixCount = counts.empty() ? most : counts[0];
+    TORCH_CHECK_VALUE(
+        counts.size() <= 1 && attention->prefixCount >= 0 && attention->prefixCount <= most,
+        "actualSharedPrefixLen is ", counts, "; expected one number of 0 to ", most);
+}
+
+// Sets the scale and offset of a result of whole numbers, [heads, 1, D] or one number.
+void SetSteps(const Named& named, Attention* attention) {
+    const bool rounds = named.View("attentionOut")->dataType == ACL_INT8;
+    const at::Tensor scale = named.Tensor("quantScale2");
+    const at::Tensor offset = named.Tensor("quantOffset2");
+    TORCH_CHECK_VALUE(scale.defined() == rounds, "quantScale2 is ",
+                      scale.defined() ? "not null" : "null",
+                      "; expected a tensor if attentionOut is INT8, and null otherwise");
+    TORCH_CHECK_VALUE(!offset.defined() || (rounds && offset.numel() == scale.numel()),
+                      "quantOffset2 is not null; expected null, or as many numbers as quantScale2");
+    const auto laid = [&](const at::Tensor& numbers) {
+        const bool fits = !numbers.defined() || numbers.numel() == 1 ||
+                          (numbers.numel() > 0 && numbers.numel() % attention->heads == 0);
+        TORCH_CHECK_VALUE(fits, "quantScale2 has shape ", numbers.sizes(),
+                          "; expected one number, or one for each channel of ", attention->heads,
+                          " heads");
+        return !numbers.defined()     ? numbers
+               : numbers.numel() == 1 ? Wide(numbers).reshape({1, 1, 1})
+                                      : Wide(numbers).reshape({attention->heads, 1, -1});
+    };
+    attention->outScale = laid(scale);
+    attention->outOffset = laid(offset);
+}
+
+void SetHeads(const Named& named, Attention* attention) {
+    attention->heads = named.Int("numHeads");
+    TORCH_CHECK_VALUE(attention->heads > 0, "numHeads is ", attention->heads,
+                      "; expected at least 1");
+    const int64_t keyHeads = named.Int("numKeyValueHeads");
+    attention->keyHeads = keyHeads != 0 ? keyHeads : attention->heads;
+    TORCH_CHECK_VALUE(attention->keyHeads > 0 && attention->heads % attention->keyHeads == 0,
+                      "numKeyValueHeads is ", keyHeads, "; expected 0 or a divisor of ",
+                      attention->heads);
+}
+
+void SetTensors(const Call& call, const Named& named, Attention* attention) {
+    attention->query = named.Tensor("query");
+    TORCH_CHECK_VALUE(at::isFloatingType(attention->query.scalar_type()), "query has dtype ",
+                      attention->query.scalar_type(), "; expected FLOAT16, BF16 or FLOAT");
+    attention->queryRope = named.Tensor("queryRope");
+    const at::Tensor keyRope = named.Tensor("keyRope");
+    TORCH_CHECK_VALUE(attention->queryRope.defined() == keyRope.defined(),
+                      "one of queryRope and keyRope is null; expected both or none");
+    TORCH_CHECK_VALUE(!keyRope.defined() || at::isFloatingType(keyRope.scalar_type()),
+                      "keyRope has dtype ", keyRope.scalar_type(), "; expected that of queryRope");
+    attention->keyRope.name = "keyRope";
+    attention->keyRope.tensors = {keyRope};
+    attention->key = KeysOf(call, named, false);
+    attention->value = KeysOf(call, named, true);
+    attention->pse = named.Tensor("pseShift");
+    attention->mask = named.Tensor("attenMask");
+    attention->blockTable =
+        named.Has("blocktable") ? named.Tensor("blocktable") : named.Tensor("blockTable");
+    attention->sinks = named.Tensor("learnableSink");
+}
+
+Attention Read(const Call& call, const Named& named, bool incremental) {
     for (const char* name : kRefused) {
-        TORCH_CHECK_VALUE(!call.Has(name), name,
-                          " is not null; expected null: what it asks for is not "
-                          "computed on this device");
+        named.Refuse({name});
     }
     Attention attention;
-    attention.layout = LayoutOf(call.Text(call.PlaceOf("inputLayout")));
-    attention.query = call.Tensor(call.PlaceOf("query"));
-    attention.queryRope = TensorOr(call, "queryRope");
-    attention.keyRope = TensorOr(call, "keyRope");
-    attention.keys = KeysOf(call, "key");
-    attention.values = KeysOf(call, "value");
-    attention.pse = TensorOr(call, "pseShift");
-    attention.mask = TensorOr(call, "attenMask");
-    attention.blockTable =
-        call.Has("blocktable") ? TensorOr(call, "blocktable") : TensorOr(call, "blockTable");
-    attention.sinks = TensorOr(call, "learnableSink");
-    attention.heads = call.Int(call.PlaceOf("numHeads"));
-    TORCH_CHECK_VALUE(attention.heads > 0, "numHeads is ", attention.heads,
-                      "; expected at least 1");
-    const int64_t keyHeads = IntOr(call, "numKeyValueHeads", 0);
-    attention.keyHeads = keyHeads != 0 ? keyHeads : attention.heads;
-    TORCH_CHECK_VALUE(attention.keyHeads > 0 && attention.heads % attention.keyHeads == 0,
-                      "numKeyValueHeads is ", keyHeads, "; expected 0 or a divisor of ",
-                      attention.heads);
-    attention.blockSize = IntOr(call, "blockSize", 0);
-    attention.sparseMode = IntOr(call, "sparseMode", 0);
-    attention.before = IntOr(call, "preTokens", kUnlimited);
-    attention.after = IntOr(call, "nextTokens", kUnlimited);
-    attention.scale = call.Real(call.PlaceOf("scaleValue"));
+    attention.layout = LayoutOf(named.Text("inputLayout"));
+    SetTensors(call, named, &attention);
+    SetHeads(named, &attention);
+    attention.blockSize = named.Int("blockSize");
+    attention.sparseMode = named.Int("sparseMode");
+    attention.before = named.Int("preTokens", kUnlimited);
+    attention.after = named.Int("nextTokens", kUnlimited);
+    attention.scale = named.Real("scaleValue");
     CheckRanks(attention);
+    SetPrefix(named, &attention);
+    SetSteps(named, &attention);
     const std::string& tokens = attention.layout.tokens;
-    const at::IntArrayRef lengths = LengthsOf(call, "actualSeqLengths");
+    const at::IntArrayRef lengths = named.Ints("actualSeqLengths");
     if (attention.layout.varlen()) {
         SetEnds("actualSeqLengths", lengths, attention.query.size(tokens == "TND" ? 0 : 1),
                 &attention.queryBegins, &attention.queryCounts);
@@ -245,7 +311,7 @@ Attention Read(const Call& call, bool incremental) {
                    attention.requests, most, &attention.queryCounts);
     }
     const char* const keyLengths = incremental ? "actualSeqLengths" : "actualSeqLengthsKv";
-    SetKeyLengths(&attention, keyLengths, LengthsOf(call, keyLengths));
+    SetKeyLengths(&attention, keyLengths, named.Ints(keyLengths));
     return attention;
 }
 
@@ -277,34 +343,61 @@ at::Tensor Blocks(const at::Tensor& cache, const char* name, const Attention& at
                       ", D / n, ", size, ", n]");
 }
 
-// Returns the rows of a request's blocks, [heads, tokens, D].
-at::Tensor Gathered(const at::Tensor& cache, const char* name, const Attention& attention,
-                    int64_t request) {
-    const at::Tensor blocks = Blocks(cache, name, attention);
+// Returns the numbers of a request's blocks. Refuses one that is none of the cache.
+at::Tensor BlocksOf(const Attention& attention, int64_t request, int64_t blocks) {
     const int64_t count = attention.keyCounts[static_cast<size_t>(request)];
     const int64_t used = (count + attention.blockSize - 1) / attention.blockSize;
     const at::Tensor ids = attention.blockTable.select(0, request).narrow(0, 0, used).to(at::kLong);
     if (!ids.is_meta()) {
         const int64_t* const numbers = ids.const_data_ptr<int64_t>();
         for (int64_t column = 0; column < used; ++column) {
-            TORCH_CHECK_INDEX(numbers[column] >= 0 && numbers[column] < blocks.size(0),
-                              "blockTable has ", numbers[column], " in row ", request, ", column ",
-                              column, "; expected a block of 0 to ", blocks.size(0) - 1);
+            TORCH_CHECK_INDEX(numbers[column] >= 0 && numbers[column] < blocks, "blockTable has ",
+                              numbers[column], " in row ", request, ", column ", column,
+                              "; expected a block of 0 to ", blocks - 1);
         }
     }
-    return at::index_select(blocks, 0, ids).flatten(0, 1).narrow(0, 0, count).transpose(0, 1);
+    return ids;
 }
 
-at::Tensor KeysOfRequest(const std::vector<at::Tensor>& tensors, const char* name,
-                         const Attention& attention, int64_t request) {
-    const auto place = static_cast<size_t>(request);
+// Returns the rows of a request, [heads, tokens, D], of keys or values as the call has them.
+at::Tensor RowsOf(const KeySide& side, const Attention& attention, KeyPlace* place) {
+    const auto request = static_cast<size_t>(place->request);
+    const int64_t count = attention.keyCounts[request];
     if (attention.blockTable.defined()) {
-        return Gathered(tensors[0], name, attention, request);
+        const at::Tensor blocks = Blocks(side.tensors[0], side.name, attention);
+        place->blockCount = blocks.size(0);
+        place->blocks = BlocksOf(attention, place->request, place->blockCount);
+        return at::index_select(blocks, 0, place->blocks)
+            .flatten(0, 1)
+            .narrow(0, 0, count)
+            .transpose(0, 1);
     }
-    const bool each = tensors.size() > 1;
-    const int64_t begin = attention.keyBegins.empty() ? 0 : attention.keyBegins[place];
-    return RequestOf(each ? tensors.at(place) : tensors[0], attention.layout.tokens,
-                     attention.keyHeads, each ? 0 : request, begin, attention.keyCounts[place]);
+    const bool each = side.tensors.size() > 1;
+    const int64_t begin = attention.keyBegins.empty() ? 0 : attention.keyBegins[request];
+    return RequestOf(each ? side.tensors.at(request) : side.tensors[0], attention.layout.tokens,
+                     attention.keyHeads, each ? 0 : place->request, begin, count);
+}
+
+// Returns the keys or values of a request, [heads, tokens, D], its prefix in front.
+at::Tensor KeysOfRequest(const KeySide& side, const Attention& attention, int64_t request) {
+    KeyPlace place;
+    place.request = request;
+    place.blockSize = attention.blockSize;
+    place.isWhole =
+        attention.blockTable.defined() || (!attention.layout.varlen() && !side.prefix.defined());
+    const auto floats = [&](const at::Tensor& rows) {
+        const bool inWords = rows.scalar_type() == at::kInt;
+        return side.antiquant.defined() ? side.antiquant.Restored(Unpacked(rows, inWords), place)
+                                        : rows;
+    };
+    const at::Tensor own = floats(RowsOf(side, attention, &place));
+    if (!side.prefix.defined()) {
+        return own;
+    }
+    return at::cat({floats(RequestOf(side.prefix, attention.layout.tokens, attention.keyHeads, 0, 0,
+                                     attention.prefixCount)),
+                    own},
+                   1);
 }
 
 // Returns the mask of a request, [heads or 1, queries, keys].
@@ -424,8 +517,16 @@ Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, 
     const at::Tensor sums =
         at::matmul(powers.reshape({attention.keyHeads, groups * queries, keys}), v.to(at::kFloat))
             .reshape({heads, queries, v.size(2)});
-    return {at::div(sums, at::masked_fill(total, at::eq(total, 0), 1)),
-            at::add(most, at::log(total))};
+    at::Tensor out = at::div(sums, at::masked_fill(total, at::eq(total, 0), 1));
+    if (attention.outScale.defined()) {
+        TORCH_CHECK_VALUE(
+            attention.outScale.size(2) == 1 || attention.outScale.size(2) == v.size(2),
+            "quantScale2 has ", attention.outScale.numel(),
+            " numbers; expected one, or one for each of ", heads, " x ", v.size(2), " channels");
+        out = at::mul(out, attention.outScale);
+        out = attention.outOffset.defined() ? at::add(out, attention.outOffset) : out;
+    }
+    return {out, at::add(most, at::log(total))};
 }
 
 // Returns zeros of the result's shape.
@@ -456,7 +557,8 @@ at::Tensor OutputOf(const Attention& attention, int64_t size) {
 }
 
 void Compute(Call& call, bool incremental) {
-    const Attention attention = Read(call, incremental);
+    Named named(call);
+    const Attention attention = Read(call, named, incremental);
     const std::string& tokens = attention.layout.tokens;
     const bool varlen = attention.layout.varlen();
     at::Tensor out;
@@ -466,13 +568,13 @@ void Compute(Call& call, bool incremental) {
         const int64_t begin = varlen ? attention.queryBegins[place] : 0;
         const int64_t count = attention.queryCounts[place];
         at::Tensor q = RequestOf(attention.query, tokens, attention.heads, request, begin, count);
-        at::Tensor k = KeysOfRequest(attention.keys, "key", attention, request);
-        const at::Tensor v = KeysOfRequest(attention.values, "value", attention, request);
-        if (attention.queryRope.defined() && attention.keyRope.defined()) {
+        at::Tensor k = KeysOfRequest(attention.key, attention, request);
+        const at::Tensor v = KeysOfRequest(attention.value, attention, request);
+        if (attention.queryRope.defined()) {
             q = at::cat(
                 {q, RequestOf(attention.queryRope, tokens, attention.heads, request, begin, count)},
                 -1);
-            k = at::cat({k, KeysOfRequest({attention.keyRope}, "keyRope", attention, request)}, -1);
+            k = at::cat({k, KeysOfRequest(attention.keyRope, attention, request)}, -1);
         }
         const Result result = Attend(attention, request, q, k, v);
         if (!out.defined()) {
@@ -489,11 +591,10 @@ void Compute(Call& call, bool incremental) {
         RequestOf(lse, varlen ? "TND" : "BNSD", attention.heads, request, begin, count)
             .copy_(result.lse);
     }
-    call.Put(call.PlaceOf("attentionOut"), out.defined() ? out : OutputOf(attention, 0));
-    const int flag = call.PlaceOf("softmaxLseFlag");
-    if (flag >= 0 && call.Flag(flag) && lse.defined()) {
-        call.Put(call.PlaceOf("softmaxLse"), lse);
-    }
+    out = out.defined() ? out : OutputOf(attention, 0);
+    out = attention.outScale.defined() ? Rounded(out, Steps()) : out;
+    named.Put(
+        {{"attentionOut", out}, {"softmaxLse", named.Flag("softmaxLseFlag") ? lse : at::Tensor()}});
 }
 
 }  // namespace

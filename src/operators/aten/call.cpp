@@ -188,6 +188,9 @@ at::Tensor Call::Made(const char* name, const AdvStepTensorView& view) const {
 
 at::Tensor Call::Member(int place, uint32_t member) const {
     const int32_t tensor = ValueAt(place).tensors[member];
+    if (tensor >= 0 && !IsTensor(place) && tensors_[tensor].dataType == ACL_INT4) {
+        return Halves(tensors_[tensor]);
+    }
     return tensor >= 0 ? Made(NameOf(place), tensors_[tensor]) : at::Tensor();
 }
 
@@ -196,24 +199,25 @@ at::Tensor Call::Tensor(int place) const {
 }
 
 // Two elements of INT4 are in a byte, the first one in its low half.
-at::Tensor Call::Unpacked(int place) const {
-    const AdvStepTensorView* const view = View(place);
-    if (view == nullptr || view->dataType != ACL_INT4) {
-        return Tensor(place);
-    }
-    const at::IntArrayRef dims(view->dims, static_cast<size_t>(view->rank));
+at::Tensor Call::Halves(const AdvStepTensorView& view) const {
+    const at::IntArrayRef dims(view.dims, static_cast<size_t>(view.rank));
     if (mode_.meta) {
         return at::empty(dims, at::TensorOptions(at::kChar).device(at::kMeta));
     }
-    const int64_t span = SpanOf(*view);
+    const int64_t span = SpanOf(view);
     const at::Tensor all = at::empty({span}, at::TensorOptions(at::kChar));
     int8_t* const elements = all.data_ptr<int8_t>();
     for (int64_t element = 0; element < span; ++element) {
-        const int64_t at = element + view->offset;
-        const int half = view->data[at / 2] >> (at % 2 == 0 ? 0 : 4) & 15;
+        const int64_t at = element + view.offset;
+        const int half = view.data[at / 2] >> (at % 2 == 0 ? 0 : 4) & 15;
         elements[element] = static_cast<int8_t>(half < 8 ? half : half - 16);
     }
-    return all.as_strided(dims, StridesOf(*view));
+    return all.as_strided(dims, StridesOf(view));
+}
+
+at::Tensor Call::Unpacked(int place) const {
+    const AdvStepTensorView* const view = View(place);
+    return view != nullptr && view->dataType == ACL_INT4 ? Halves(*view) : Tensor(place);
 }
 
 std::vector<at::Tensor> Call::Tensors(int place) const {
@@ -334,7 +338,8 @@ bool Call::MayWrite(int place, bool elementwise) const {
 
 void Call::Check(const char* name, const AdvStepTensorView& view, const at::Tensor& result) {
     const at::IntArrayRef dims(view.dims, static_cast<size_t>(view.rank));
-    const std::optional<at::ScalarType> type = TypeOf(view.dataType);
+    const bool halves = view.dataType == ACL_INT4 && result.scalar_type() == at::kChar;
+    const std::optional<at::ScalarType> type = halves ? at::kChar : TypeOf(view.dataType);
     TORCH_CHECK_TYPE(type.has_value(), name, " has dtype ", advstepDataTypeName(view.dataType),
                      ", which no result of this operator can have here");
     TORCH_CHECK_TYPE(!at::isComplexType(result.scalar_type()) || at::isComplexType(*type), name,
@@ -350,8 +355,30 @@ void Call::Check(const char* name, const AdvStepTensorView& view, const at::Tens
     }
 }
 
+// Halves of other elements stay as they are.
+void Call::PutHalves(const AdvStepTensorView& view, const at::Tensor& result) {
+    const at::IntArrayRef dims(view.dims, static_cast<size_t>(view.rank));
+    const at::Tensor places =
+        at::arange(SpanOf(view), at::TensorOptions(at::kLong)).as_strided(dims, StridesOf(view));
+    const at::Tensor elements = places.contiguous();
+    const at::Tensor numbers = result.contiguous();
+    const int64_t* const place = elements.const_data_ptr<int64_t>();
+    const int8_t* const number = numbers.const_data_ptr<int8_t>();
+    auto* const bytes = const_cast<uint8_t*>(view.data);
+    for (int64_t element = 0; element < numbers.numel(); ++element) {
+        const int64_t at = place[element] + view.offset;
+        const int shift = at % 2 == 0 ? 0 : 4;
+        const int kept = bytes[at / 2] & (15 << (4 - shift));
+        bytes[at / 2] = static_cast<uint8_t>(kept | (number[element] & 15) << shift);
+    }
+}
+
 void Call::PutInto(const char* name, const AdvStepTensorView& view, const at::Tensor& result) {
     if (mode_.meta) {
+        return;
+    }
+    if (view.dataType == ACL_INT4) {
+        PutHalves(view, result);
         return;
     }
     at::Tensor output = Call(call_, tensors_, {}, checked_).Made(name, view);

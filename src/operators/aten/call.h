@@ -49,7 +49,12 @@ class Call {
         return place >= 0 && !ValueAt(place).isNull;
     }
 
-    /// The arguments.
+    /// Returns whether the argument is declared as a tensor.
+    bool IsTensor(int place) const {
+        return call_.function->arguments[place].kind == Kind::kTensor;
+    }
+
+    /// The arguments. A list has what Unpacked gives for each of its tensors.
     at::Tensor Tensor(int place) const;
     /// As Tensor, but a tensor of INT4, which ATen does not have, becomes one of int8.
     at::Tensor Unpacked(int place) const;
@@ -70,9 +75,13 @@ class Call {
     const AdvStepTensorView* View(int place) const;
 
     /// Gives an output its result: cast to the output's dtype, through its strides. The shapes are
-    /// equal, or have equal numbers of elements. Nothing happens for an output that is left out.
+    /// equal, or have equal numbers of elements. Nothing happens for an output that is left out. An
+    /// output of INT4 takes numbers of int8.
     void Put(int place, const at::Tensor& result);
     void Put(int place, const std::vector<at::Tensor>& results);
+
+    /// Refuses a result whose output has another shape or no dtype for it, as Put does.
+    void CheckResult(int place, const at::Tensor& result) const { CheckAt(place, result); }
 
     /// Gives outputs the results of a tuple, in order.
     template <typename... Results, typename... Places>
@@ -103,6 +112,7 @@ class Call {
     const char* NameOf(int place) const { return call_.function->arguments[place].name; }
     at::Tensor Made(const char* name, const AdvStepTensorView& view) const;
     at::Tensor Member(int place, uint32_t member) const;
+    at::Tensor Halves(const AdvStepTensorView& view) const;
     at::Scalar Narrowed(const AdvStepScalarValue& value) const;
     bool ComputesIntegers() const;
     bool MayWrite(int place, bool elementwise) const;
@@ -110,6 +120,7 @@ class Call {
     void CheckAt(int place, const std::vector<at::Tensor>& results) const;
     static void Check(const char* name, const AdvStepTensorView& view, const at::Tensor& result);
     void PutInto(const char* name, const AdvStepTensorView& view, const at::Tensor& result);
+    static void PutHalves(const AdvStepTensorView& view, const at::Tensor& result);
     template <typename Visit>
     void ForEachTensor(Visit&& visit) const;
 

@@ -95,6 +95,11 @@ def load_operators() -> None:
         ctypes.CDLL(str(library(name)), mode=ctypes.RTLD_GLOBAL)
 
 
+def load_atb() -> None:
+    """Loads CANN's library for ATB, so that torch_npu can declare the operators of torch.ops.atb."""
+    ctypes.CDLL(str(prefix() / "lib64" / "libatb.so"))
+
+
 def _in_front(folders: list[str], paths: str) -> str:
     rest = [path for path in paths.split(os.pathsep) if path and path not in folders]
     return os.pathsep.join(folders + rest)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers the host operators where a program imports torch_npu before torch.
+"""Adds to the import of some modules what the emulated device needs there.
 
-torch_npu turns off torch's autoload then. advance_step.pth of the wheel imports this module at the
-start of each interpreter, so it imports next to nothing, and acts on the emulated device only.
+torch_npu: the host operators, also where a program imports it before torch and so turns off torch's
+autoload, and the operators of ATB. vLLM and vllm-ascend: custom operators, and kernels of Triton.
+
+advance_step.pth of the wheel imports this module at the start of each interpreter, so it imports next
+to nothing, and acts on the emulated device only.
 """
 
 from __future__ import annotations
@@ -12,36 +15,97 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from importlib.machinery import ModuleSpec
 
 
+def _around(loader: Any, before: Callable[[], None], after: Callable[[Any], None]) -> Any:
+    """Returns the loader, with calls before and after its module's code runs."""
+    run = loader.exec_module
+
+    def exec_module(module: Any) -> None:
+        before()
+        run(module)
+        after(module)
+
+    loader.exec_module = exec_module
+    return loader
+
+
+def _nothing(*_: Any) -> None:
+    pass
+
+
+def _torch_npu(loader: Any) -> Any:
+    def before() -> None:
+        from advance_step import _host_operators
+        _host_operators.before_torch_npu()
+
+    def after(_: Any) -> None:
+        from advance_step import _host_operators
+        _host_operators.after_torch_npu()
+
+    return _around(loader, before, after)
+
+
+def _atb(loader: Any) -> Any:
+    def before() -> None:
+        from advance_step import _cann
+        _cann.load_atb()
+
+    return _around(loader, before, _nothing)
+
+
+def _triton_utils(loader: Any) -> Any:
+    def after(module: Any) -> None:
+        from advance_step import _host_operators
+        if _host_operators.mode() != "0":
+            from advance_step._vllm import kernels
+            kernels.replace(module)
+
+    return _around(loader, _nothing, after)
+
+
+def _torchvision(loader: Any) -> Any:
+    def before() -> None:
+        if "vllm" in sys.modules:
+            from advance_step._vllm import vision
+            vision.declare()
+
+    return _around(loader, before, _nothing)
+
+
+def _vllm_ascend(loader: Any) -> Any:
+    """Returns another loader: the compiled module is not loaded."""
+    from advance_step import _host_operators
+    if _host_operators.mode() == "0" or not hasattr(loader, "path"):
+        return loader
+    from advance_step._vllm import custom_operators
+    return custom_operators.Loader(loader.path)
+
+
+_EXTENDED = {"torch_npu": _torch_npu, "torch_npu.op_plugin.atb._atb_ops": _atb,
+             "torchvision._meta_registrations": _torchvision,
+             "vllm.triton_utils": _triton_utils, "vllm_ascend.vllm_ascend_C": _vllm_ascend}
+
+
 class _Finder:
-    """Finds torch_npu as the other finders do, and adds what comes before and after its import."""
+    """Finds these modules as the other finders do, and extends their loaders."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name != "torch_npu":
+        extend = _EXTENDED.get(name)
+        if extend is None:
             return None
         others = (finder for finder in sys.meta_path if finder is not self)
         found = (finder.find_spec(name, path, target) for finder in others)
         spec = next((spec for spec in found if spec is not None), None)
         if spec is not None and spec.loader is not None:
-            self._extend(spec.loader)
+            spec.loader = extend(spec.loader)
         return spec
-
-    def _extend(self, loader: Any) -> None:
-        run = loader.exec_module
-
-        def exec_module(module: Any) -> None:
-            from advance_step import _host_operators
-            _host_operators.before_torch_npu()
-            run(module)
-            _host_operators.after_torch_npu()
-
-        loader.exec_module = exec_module
 
 
 def install() -> None:
-    """Makes the next `import torch_npu` register the host operators."""
+    """Makes later imports of these modules do more."""
     if "torch_npu" not in sys.modules and not any(type(finder) is _Finder for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())  # type: ignore[arg-type]
 

@@ -203,7 +203,7 @@ def test_infer_in_a_graph():
 
 @pytest.mark.parametrize("name, value", (
     ("pse_shift", torch.zeros(1)), ("quant_scale1", torch.ones(1)), ("key_antiquant_scale", torch.ones(1)),
-    ("antiquant_mode", 1), ("key_shared_prefix", torch.ones(1)), ("query_rope", torch.ones(1)),
+    ("antiquant_mode", 1), ("key_shared_prefix", torch.ones(1)), ("key_rope_antiquant_scale", torch.ones(1)),
     ("actual_shared_prefix_len", [1]), ("query_padding_size", torch.ones(1)), ("sparse_mode", 9),
     ("sparse_mode", 5), ("num_key_value_heads", 3), ("num_heads", 8), ("input_layout", "SBH"),
     ("atten_mask", torch.zeros(3, 3, dtype=torch.bool)), ("atten_mask", torch.zeros(5, 7)),

@@ -20,7 +20,7 @@ def test_a_missing_operator_names_itself_and_the_line_that_defines_it():
     for call, name in ((lambda: torch_npu.npu_mish(x), "npu_mish"),
                        (lambda: torch.ops.npu.npu_reshape.out(x.detach(), [3], out=x.detach()),
                         "npu_reshape.out"),
-                       (lambda: torch_npu.npu_moe_gating_top_k_softmax(x), "npu_moe_gating_top_k_softmax")):
+                       (lambda: torch_npu.npu_moe_compute_expert_tokens(x.detach().int(), 2), "npu_moe_compute_expert_tokens")):
         with pytest.raises(NotImplementedError, match=rf'^npu::{name} is not there.*'
                            rf'@advance_step.torch_npu.operator\("{name}"\)$'):
             call()

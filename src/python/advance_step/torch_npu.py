@@ -105,15 +105,16 @@ def _is_emulated() -> bool:
     return True
 
 
-def _main() -> None:
-    """Becomes the interpreter that runs the program, with the variables of the prefix."""
-    _enable()
-    os.execv(sys.executable, [sys.executable, *_cann.own_options(_NAME), *sys.argv[1:]])
+def become(name: str, arguments: list[str]) -> None:
+    """Becomes the interpreter with these arguments, and with the variables of the prefix. `name` is the
+    module that was started with -m."""
+    os.execv(sys.executable, [sys.executable, *_cann.own_options(name), *arguments])
 
 
 if __name__ == "__main__":
     try:
-        _main()
+        _enable()
+        become(_NAME, sys.argv[1:])
     except ImportError as error:
         sys.exit(f"python -m {_NAME}: {error}")
 else:

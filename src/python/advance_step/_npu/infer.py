@@ -32,6 +32,8 @@ class Call:
     sparse: masks.Sparse
     block_table: Any = None
     block_size: int = 0
+    query_rope: Any = None  # the rest of each head of query, and of key
+    key_rope: Any = None
     heads_name: str = "num_heads"
     query_lengths_name: str = "actual_seq_lengths"
     key_lengths_name: str = "actual_seq_lengths_kv"
@@ -81,6 +83,49 @@ def _blocks(call: Call, name: str, cache: Any, heads: int, layout: str) -> Any:
           f"it is {shape}")
 
 
+def _keys_and_values(call: Call, key: Any, value: Any, layout: str, heads: int,
+                     batch: int) -> tuple[Any, Any, list[int]]:
+    """Returns keys and values as [B, N, S, D], the keys with their rope part, and the lengths."""
+    name = call.name
+    given = {"key": key, "value": value}
+    if call.key_rope is not None:
+        given["key_rope"] = call.key_rope
+    if call.block_table is not None:
+        lengths = _paged_lengths(call, batch)
+        caches = [_blocks(call, n, tensor, heads, layout) for n, tensor in given.items()]
+        for n, cache in zip(given, caches):
+            check(cache.shape[:3] == caches[0].shape[:3], name, n, given[n], "the blocks of key")
+        tokens = list(paged.gather_blocks(caches[0], caches[1], call.block_table, lengths))
+        if len(caches) > 2:
+            tokens.append(paged.gather_blocks(caches[2], caches[2][..., :0], call.block_table, lengths)[0])
+        made = [part.transpose(1, 2) for part in tokens]
+    else:
+        lengths = []
+        if layout in layouts.VARLEN:
+            layouts.check_ends(name, call.key_lengths_name, call.key_lengths,
+                               key.shape[layout.index("T")])
+            lengths = layouts.lengths_of(call.key_lengths or ())
+            check(len(lengths) == batch, name, call.key_lengths_name, call.key_lengths,
+                  f"one end for each of the {batch} requests")
+        made = [layouts.to_bnsd(name, n, tensor, layout, heads, "num_key_value_heads", lengths)
+                for n, tensor in given.items()]
+        if layout not in layouts.VARLEN:
+            lengths = _lengths(call, call.key_lengths_name, call.key_lengths, batch, made[0].shape[2])
+    if len(made) > 2:
+        check(made[2].shape[:3] == made[0].shape[:3], name, "key_rope", call.key_rope,
+              "the tokens and heads of key")
+        made[0] = torch.cat((made[0], made[2]), -1)
+    return made[0], made[1], lengths
+
+
+def _check_ropes(call: Call, query: Any) -> None:
+    check((call.query_rope is None) == (call.key_rope is None), call.name, "key_rope", call.key_rope,
+          "one if there is a query_rope, and none otherwise")
+    for name, rope in (("query_rope", call.query_rope), ("key_rope", call.key_rope)):
+        if rope is not None:
+            check(rope.dtype == query.dtype, call.name, name, rope, f"the dtype of query, {query.dtype}")
+
+
 def attend(call: Call, query: Any, key: Any, value: Any) -> tuple[Any, Any]:
     """Returns the attention and the log of the sum of exponentials."""
     name = call.name
@@ -89,6 +134,7 @@ def attend(call: Call, query: Any, key: Any, value: Any) -> tuple[Any, Any]:
     check_floating(name, query=query, key=key, value=value)
     for other_name, other in (("key", key), ("value", value)):
         check(other.dtype == query.dtype, name, other_name, other, f"the dtype of query, {query.dtype}")
+    _check_ropes(call, query)
     check(call.heads > 0, name, call.heads_name, call.heads, "at least 1")
     kv_heads = call.kv_heads or call.heads
     check(kv_heads > 0 and call.heads % kv_heads == 0, name, "num_key_value_heads", call.kv_heads,
@@ -109,26 +155,11 @@ def attend(call: Call, query: Any, key: Any, value: Any) -> tuple[Any, Any]:
         given = None if one_query else call.query_lengths
         query_lengths = _lengths(call, call.query_lengths_name, given, batch, queries)
 
-    if call.block_table is not None:
-        key_lengths = _paged_lengths(call, batch)
-        keys = _blocks(call, "key", key, kv_heads, layout)
-        values = _blocks(call, "value", value, kv_heads, layout)
-        check(keys.shape[:3] == values.shape[:3], name, "value", value, "the blocks of key")
-        k, v = (tokens.transpose(1, 2) for tokens in
-                paged.gather_blocks(keys, values, call.block_table, key_lengths))
-    else:
-        if varlen:
-            layouts.check_ends(name, call.key_lengths_name, call.key_lengths,
-                               key.shape[layout.index("T")])
-            key_lengths = layouts.lengths_of(call.key_lengths or ())
-            check(len(key_lengths) == batch, name, call.key_lengths_name, call.key_lengths,
-                  f"one end for each of the {batch} requests")
-        else:
-            key_lengths = []
-        k, v = (layouts.to_bnsd(name, n, tensor, layout, kv_heads, "num_key_value_heads", key_lengths)
-                for n, tensor in (("key", key), ("value", value)))
-        if not varlen:
-            key_lengths = _lengths(call, call.key_lengths_name, call.key_lengths, batch, k.shape[2])
+    k, v, key_lengths = _keys_and_values(call, key, value, layout, kv_heads, batch)
+    if call.query_rope is not None:
+        q = torch.cat((q, layouts.to_bnsd(name, "query_rope", call.query_rope, layout, call.heads,
+                                          call.heads_name, query_lengths)), -1)
+        size = q.shape[3]
     check(k.shape[0] == batch and k.shape[3] == size, name, "key", key,
           f"{batch} requests and heads of {size}, as query has")
     check(v.shape[:3] == k.shape[:3], name, "value", value, "the tokens and heads of key")
@@ -153,12 +184,12 @@ def infer(query: Any, key: Any, value: Any, *, atten_mask: Any = None, actual_se
           scale: float = 1.0, pre_tokens: int = 2147483647, next_tokens: int = 2147483647,
           input_layout: str = "BSH", num_key_value_heads: int = 0, sparse_mode: int = 0,
           inner_precise: int = 0, block_size: int = 0, softmax_lse_flag: bool = False,
-          **others: Any) -> tuple[Any, Any]:
+          query_rope: Any = None, key_rope: Any = None, **others: Any) -> tuple[Any, Any]:
     name = "npu_fused_infer_attention_score"
     refuse(name, **others)
     sparse = masks.Sparse(name, atten_mask, sparse_mode, pre_tokens, next_tokens)
     call = Call(name, num_heads, num_key_value_heads, scale, input_layout, actual_seq_lengths,
-                actual_seq_lengths_kv, sparse, block_table, block_size)
+                actual_seq_lengths_kv, sparse, block_table, block_size, query_rope, key_rope)
     return _finish(call, query, key, value, softmax_lse_flag)
 
 
@@ -168,13 +199,13 @@ def infer_v2(query: Any, key: Any, value: Any, *, atten_mask: Any = None, actual
              num_key_value_heads: int = 0, softmax_scale: float = 1.0, pre_tokens: int = 2147483647,
              next_tokens: int = 2147483647, input_layout: str = "BSH", sparse_mode: int = 0,
              block_size: int = 0, inner_precise: int = 0, return_softmax_lse: bool = False,
-             **others: Any) -> tuple[Any, Any]:
+             query_rope: Any = None, key_rope: Any = None, **others: Any) -> tuple[Any, Any]:
     name = "npu_fused_infer_attention_score_v2"
     refuse(name, **others)
     sparse = masks.Sparse(name, atten_mask, sparse_mode, pre_tokens, next_tokens)
     call = Call(name, num_query_heads, num_key_value_heads, softmax_scale, input_layout,
-                actual_seq_qlen, actual_seq_kvlen, sparse, block_table, block_size, "num_query_heads",
-                "actual_seq_qlen", "actual_seq_kvlen")
+                actual_seq_qlen, actual_seq_kvlen, sparse, block_table, block_size, query_rope, key_rope,
+                "num_query_heads", "actual_seq_qlen", "actual_seq_kvlen")
     return _finish(call, query, key, value, return_softmax_lse)
 
 

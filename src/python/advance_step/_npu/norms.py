@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""npu_rms_norm, npu_add_rms_norm and their gradients, computed in float32."""
+"""npu_rms_norm, npu_add_rms_norm, their gradients and kin, computed in float32."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .checks import check, check_floating, check_shape, check_written
+from .quant import per_token
 from .table import define
 
 
@@ -71,3 +72,40 @@ def add_rms_norm_functional(x1: Any, x2: Any, gamma: Any,
                             epsilon: float = 1e-6) -> tuple[Any, Any, Any]:
     y, rstd, x = add_rms_norm(x1, x2, gamma, epsilon)
     return rstd, y, x
+
+
+@define("_C_ascend::npu_add_rms_norm_bias")
+def add_rms_norm_bias(x1: Any, x2: Any, gamma: Any, beta: Any = None,
+                      epsilon: float = 1e-6) -> tuple[Any, Any, Any]:
+    """Returns y with the bias, rstd, and x1 + x2."""
+    _same("npu_add_rms_norm_bias", x1, x2)
+    x = x1 + x2
+    y, rstd = _norm("npu_add_rms_norm_bias", x, gamma, epsilon)
+    if beta is not None:
+        check_shape("npu_add_rms_norm_bias", "beta", beta, gamma.shape)
+        y = (y + beta).to(x.dtype)
+    return y, rstd, x
+
+
+@define("npu_gemma_rms_norm")
+def gemma_rms_norm(input: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Any, Any]:
+    """Returns the norm with the factors 1 + gamma."""
+    return _norm("npu_gemma_rms_norm", input, 1 + gamma.float(), epsilon)
+
+
+@define("_C_ascend::npu_gemma_rms_norm")
+def custom_gemma_rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Any, Any]:
+    return _norm("npu_gemma_rms_norm", x, 1 + gamma.float(), epsilon)
+
+
+@define("_C_ascend::npu_rms_norm_dynamic_quant")
+def rms_norm_dynamic_quant(x: Any, gamma: Any, smooth_scale: Any = None, beta: Any = None,
+                           epsilon: float = 1e-6) -> tuple[Any, Any]:
+    """Returns the norm as int8, and the scale of each row."""
+    operator = "npu_rms_norm_dynamic_quant"
+    y, _ = _norm(operator, x, gamma, epsilon)
+    for name, factor in (("beta", beta), ("smooth_scale", smooth_scale)):
+        if factor is not None:
+            check_shape(operator, name, factor, gamma.shape)
+    y = y.float() if beta is None else y.float() + beta.float()
+    return per_token(y if smooth_scale is None else y * smooth_scale.float())

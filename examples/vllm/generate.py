@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generates with vLLM on the emulated device, and compares with transformers on "cpu".
+
+    python -m advance_step.vllm examples/vllm/generate.py MODEL [--tokens N] [--graphs MODE]
+
+MODEL is a folder of tiny_models.py. The greedy tokens of four prompts must be equal, or the exit status
+is 1. --graphs is none (eager, the default), piecewise, full or full_decode_only.
+"""
+
+import argparse
+import sys
+import time
+
+PROMPTS = ("Hello, my name is", "The capital of France is", "0 1 1 2 3 5 8",
+           "A paged cache keeps the keys and values of tokens in blocks, and a table says which. " * 2)
+MODES = {"none": None, "piecewise": "PIECEWISE", "full": "FULL", "full_decode_only": "FULL_DECODE_ONLY"}
+
+
+def with_transformers(model, tokens):
+    """Returns the tokens that transformers generates on "cpu" after each prompt."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    words = AutoTokenizer.from_pretrained(model)
+    network = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32)
+    made = []
+    for prompt in PROMPTS:
+        given = words(prompt, return_tensors="pt", add_special_tokens=False).input_ids
+        whole = network.generate(given, attention_mask=torch.ones_like(given), do_sample=False,
+                                 max_new_tokens=tokens, min_new_tokens=tokens)
+        made.append(whole[0, given.shape[1]:].tolist())
+    return made
+
+
+def with_vllm(model, tokens, mode):
+    """Returns the tokens of vLLM, and the seconds of the start and of the generation."""
+    from vllm import LLM, SamplingParams
+
+    begin = time.perf_counter()
+    options = {"enforce_eager": True} if mode is None else {"compilation_config": {
+        "cudagraph_mode": mode, "cudagraph_capture_sizes": [1, 2, 4, 8]}}
+    engine = LLM(model, dtype="float32", max_model_len=256, max_num_seqs=8, block_size=16, **options)
+    ready = time.perf_counter()
+    sampling = SamplingParams(temperature=0, max_tokens=tokens, min_tokens=tokens)
+    prompts = [{"prompt_token_ids": engine.get_tokenizer().encode(prompt, add_special_tokens=False)}
+               for prompt in PROMPTS]
+    outputs = engine.generate(prompts, sampling, use_tqdm=False)
+    done = time.perf_counter()
+    return [list(output.outputs[0].token_ids) for output in outputs], ready - begin, done - ready
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("--tokens", type=int, default=32)
+    parser.add_argument("--graphs", choices=MODES, default="none")
+    options = parser.parse_args()
+    found, start, run = with_vllm(options.model, options.tokens, MODES[options.graphs])
+    wanted = with_transformers(options.model, options.tokens)
+    equal = sum(one == other for one, other in zip(found, wanted))
+    print(f"{options.model}: {equal} of {len(PROMPTS)} prompts equal, {options.tokens} tokens each; "
+          f"start {start:.1f} s, generation {run:.1f} s", flush=True)
+    for one, other in zip(found, wanted):
+        if one != other:
+            print(f"vLLM         {one}\ntransformers {other}")
+    return 0 if equal == len(PROMPTS) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The published vLLM with the published vllm-ascend on the emulated device, in its own environment.
+#
+#   run.sh [FORM ...]
+#
+# builds the wheel of the release preset, installs it with vLLM in build/vllm (2.3 GB), makes the tiny models
+# and compares their greedy tokens with those of transformers. FORM is one of examples/vllm/tiny_models.py;
+# llama, qwen3 and qwen3_moe by default. Exit status 77: the environment cannot be had.
+set -euo pipefail
+
+folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$folder/../.." && pwd)
+environment=$root/build/vllm
+version=0.23.0
+# CMake is not needed: nothing of vLLM is compiled.
+first=(torch==2.13.0 torch_npu==2.13.0 setuptools==84.2.1 setuptools-scm==10.3.4 setuptools-rust==1.13.0 wheel==0.48.0)
+
+skip() {
+    echo "run.sh: skipped: $*"
+    exit 77
+}
+
+install_vllm() {
+    local pip=("$environment/bin/pip" --quiet --disable-pip-version-check)
+    export TMPDIR=$environment/tmp
+    python3.11 -m venv "$environment" && mkdir -p "$TMPDIR" || return
+    "${pip[@]}" install --no-cache-dir "${first[@]}" || return
+    # The list is whole. Without --no-deps there would be Triton as well, which finds no driver.
+    "${pip[@]}" install --no-cache-dir --no-deps -r "$folder/requirements.txt" || return
+    # vllm-ascend pins another torch.
+    "${pip[@]}" install --no-deps "vllm_ascend==$version" torchvision==0.28.0 || return
+    VLLM_TARGET_DEVICE=empty VLLM_VERSION_OVERRIDE=$version TORCH_DEVICE_BACKEND_AUTOLOAD=0 \
+        "${pip[@]}" install --no-deps --no-build-isolation --no-binary vllm "vllm==$version"
+}
+
+stamp="$version ${first[*]} $(cksum "$folder/requirements.txt" | cut -d' ' -f1)"
+if [[ $(cat "$environment/packages" 2>/dev/null) != "$stamp" ]]; then
+    [[ $(uname -m) == x86_64 ]] || skip "vllm-ascend $version has a wheel for x86_64, and this is $(uname -m)"
+    command -v python3.11 >/dev/null || skip "no Python 3.11"
+    rm -rf "$environment"
+    if ! install_vllm; then
+        skip "the package index does not give vLLM's environment"
+    fi
+    echo "$stamp" >"$environment/packages"
+fi
+
+cd "$root"
+[[ -e build/release/CMakeCache.txt ]] || cmake --preset release >/dev/null
+cmake --build build/release --target advance_step advance_step_cann
+rm -rf "$environment/source"
+cp -r src/python "$environment/source"
+ADVANCE_STEP_BUILD=$root/build/release "$environment/bin/pip" --quiet --disable-pip-version-check install \
+    --no-deps --no-index --no-build-isolation --force-reinstall "$environment/source"
+
+unset ASCEND_HOME_PATH ASCEND_OPP_PATH ASCEND_TOOLKIT_HOME LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY PYTHONPATH
+unset ADVANCE_STEP_HOST_OPERATORS
+forms=("$@")
+[[ $# -gt 0 ]] || forms=(llama qwen3 qwen3_moe)
+program=("$environment/bin/python" -m advance_step.vllm)
+"${program[@]}" examples/vllm/tiny_models.py "$environment/models" "${forms[@]}"
+failed=0
+for form in "${forms[@]}"; do
+    log=$environment/$form.log
+    if "${program[@]}" examples/vllm/generate.py "$environment/models/$form" >"$log" 2>&1; then
+        tail -1 "$log"
+    else
+        tail -20 "$log"
+        echo "run.sh: $form failed; $log has the whole output"
+        failed=1
+    fi
+done
+exit "$failed"

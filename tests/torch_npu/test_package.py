@@ -22,6 +22,18 @@ def imitation(folder, version):
                                           encoding="utf-8")
 
 
+def test_help_and_version_are_the_modules_own(program):
+    assert program.run("--help").stdout.startswith("usage: python -m advance_step.torch_npu [program.py | ")
+    assert program.run("--version").stdout == f"advance_step {advance_step.__version__}; versions of torch_npu tried: 2.13.0\n"
+    assert program.run("-c", "import sys; print(sys.argv)", "--help").stdout == "['-c', '--help']\n"
+
+
+def test_the_report_has_what_a_bug_report_needs(program):
+    told = program.run("-m", "advance_step").stdout
+    for words in (f"library {HOME}", "extension:         for torch 2.13.0\n", "torch_npu:         2.13.0\n", f"prefix:            {HOME}\n"):
+        assert words in told, told
+
+
 def test_another_version_is_a_warning(program, tmp_path):
     imitation(tmp_path, "9.9.9")
     for launcher, text in ((("-m", "advance_step.torch_npu"), "print(1)"),

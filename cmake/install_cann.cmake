@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Component cann: a prefix in the shape of CANN's, for projects that look for one. Its libraries are
 # those of src/cann. They have CANN's names, so they must be on no default path.
+install(CODE "set(built_files \"${PROJECT_BINARY_DIR}/cann/libraries.txt\")
+  set(build_folder \"${PROJECT_BINARY_DIR}\")"
+        COMPONENT cann EXCLUDE_FROM_ALL)
 install(CODE [[
+  file(STRINGS "${built_files}" files)
+  foreach(file IN LISTS files)
+    if(NOT EXISTS "${file}")
+      # CMake breaks no line that begins with a space.
+      message(FATAL_ERROR "component cann: this is not built:\n  ${file}\nfirst run\n"
+                          "  cmake --build ${build_folder} --target advance_step_cann")
+    endif()
+  endforeach()
   get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
   if(prefix MATCHES "^(/|/usr|/usr/local)$")
     message(FATAL_ERROR "component cann: ${prefix} is a default path; name a prefix of its own")
@@ -20,8 +31,17 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/opp DESTINATION . COMPONENT cann EXCLUDE_FROM_ALL
         FILES_MATCHING PATTERN "*.h")
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/src/cann/npu-smi DESTINATION bin COMPONENT cann EXCLUDE_FROM_ALL)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/python/acl DESTINATION python/site-packages
+        COMPONENT cann EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.py")
 install(TARGETS advance_step LIBRARY DESTINATION lib64 COMPONENT cann NAMELINK_COMPONENT cann
         EXCLUDE_FROM_ALL)
+
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/cann_prefix.md DESTINATION . RENAME README.md
+        COMPONENT cann EXCLUDE_FROM_ALL)
+# Clients list the folder of operators of others, and a wheel has no folder without a file.
+file(WRITE ${PROJECT_BINARY_DIR}/cann/config.ini "load_priority=\n")
+install(FILES ${PROJECT_BINARY_DIR}/cann/config.ini DESTINATION opp/vendors
+        COMPONENT cann EXCLUDE_FROM_ALL)
 
 # The folders and versions that clients look for: the runtime answers with the same version.
 set(cann_version 9.2.0)

@@ -52,7 +52,7 @@ ADVSTEP_GRAPH_API std::string GEGetWarningMsg();
 /// call. A call returns SUCCESS, or FAILED with a message. Calls of a session return FAILED if
 /// GEInitialize was not called before the session was made, or if GEFinalize was called since; and
 /// in the child of a fork, which makes sessions of its own.
-class ADVSTEP_GRAPH_API Session {
+class ADVSTEP_GRAPH_API ADVSTEP_GRAPH_OWN_LAYOUT Session {
  public:
     /// Makes a session. Unknown options are ignored, with a warning. If a known option has a bad
     /// value, all calls of the session fail.

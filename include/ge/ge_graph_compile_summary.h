@@ -26,7 +26,7 @@ namespace ge {
 /// Data operators. A graph is static if none of these has an unknown dimension. For another graph
 /// only the size of its constants is known: calls that need shapes return FAILED, with a message in
 /// GEGetErrorMsgV2. Sizes are in bytes. The session allocates the memory itself.
-class ADVSTEP_GRAPH_API CompiledGraphSummary {
+class ADVSTEP_GRAPH_API ADVSTEP_GRAPH_OWN_LAYOUT CompiledGraphSummary {
  public:
     bool IsStatic() const;
     /// Returns the bytes of the graph's constants.

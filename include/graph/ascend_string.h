@@ -4,13 +4,15 @@
 #define ADVSTEP_GRAPH_ASCEND_STRING_H_
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "types.h"
 
 namespace ge {
 
-/// A string of bytes. It compares like std::string, so it can be a key of std::map.
+/// A string of bytes. It compares like std::string, so it can be a key of std::map. Objects have
+/// CANN's layout: programs that were compiled against its header may pass theirs.
 class ADVSTEP_GRAPH_API AscendString {
  public:
     AscendString() = default;
@@ -32,7 +34,7 @@ class ADVSTEP_GRAPH_API AscendString {
     bool operator!=(const AscendString& other) const;
 
  private:
-    std::string text_;
+    std::shared_ptr<const std::string> text_; /* never changes; null: no bytes */
 };
 
 }  // namespace ge

@@ -17,7 +17,7 @@
 
 namespace ge {
 
-class GNode;
+class ADVSTEP_GRAPH_OWN_LAYOUT GNode;
 using GNodePtr = std::shared_ptr<GNode>;
 
 /// A handle to an operator of a graph. It shows the operator's present state, and keeps the
@@ -25,7 +25,7 @@ using GNodePtr = std::shared_ptr<GNode>;
 /// return GRAPH_FAILED, and change nothing, for an empty handle and for an unknown index or name.
 ///
 /// No other thread may change the operators during a call.
-class ADVSTEP_GRAPH_API GNode {
+class ADVSTEP_GRAPH_API ADVSTEP_GRAPH_OWN_LAYOUT GNode {
  public:
     /// An empty handle.
     GNode();

@@ -23,7 +23,8 @@ class GraphAccess;
 
 namespace ge {
 
-/// A handle to a graph. Copies of it denote the same graph.
+/// A handle to a graph. Copies of it denote the same graph. Objects have CANN's layout; functions that
+/// take or return operators and nodes do not.
 class ADVSTEP_GRAPH_API Graph {
  public:
     Graph();

@@ -28,7 +28,7 @@ namespace ge {
 /// Two threads must not change the same operator or linked operators at the same time. The child of
 /// a fork may use its parent's operators. It never frees them, nor operators that it links with
 /// them. Those that another thread was changing at the fork it may only copy and drop.
-class ADVSTEP_GRAPH_API Operator {
+class ADVSTEP_GRAPH_API ADVSTEP_GRAPH_OWN_LAYOUT Operator {
  public:
     using OpInt = int64_t;
     using OpFloat = float;

@@ -14,14 +14,14 @@
 namespace ge {
 
 /// Registers a type, as REG_OP does. Later registrations of the same type are ignored.
-class ADVSTEP_GRAPH_API OperatorCreatorRegister {
+class ADVSTEP_GRAPH_API ADVSTEP_GRAPH_OWN_LAYOUT OperatorCreatorRegister {
  public:
     OperatorCreatorRegister(const char* type,
                             const std::function<Operator(const AscendString&)>& creator);
 };
 
 /// Creates operators, and lists the types that are registered. Any thread may make any call.
-class ADVSTEP_GRAPH_API OperatorFactory {
+class ADVSTEP_GRAPH_API ADVSTEP_GRAPH_OWN_LAYOUT OperatorFactory {
  public:
     /// Returns an empty handle for an unknown type.
     static Operator CreateOperator(const char* name, const char* type);

@@ -16,6 +16,7 @@
 
 namespace advstep {
 namespace graph {
+struct TensorDescState;
 struct TensorState;
 class TensorAccess;
 }  // namespace graph
@@ -23,9 +24,11 @@ class TensorAccess;
 
 namespace ge {
 
+/// The dimensions of a tensor. A copy is independent of its original. Objects of the three classes
+/// of this header have CANN's layout.
 class ADVSTEP_GRAPH_API Shape {
  public:
-    Shape() = default;
+    Shape();
     explicit Shape(const std::vector<int64_t>& dims);
 
     /// Returns the rank; 0 if the rank is unknown: the shape is {-2}.
@@ -42,14 +45,20 @@ class ADVSTEP_GRAPH_API Shape {
  private:
     friend class advstep::graph::TensorAccess;
 
-    std::vector<int64_t> dims_;
+    /* The copies of a shape share these numbers, which never change; null: no dimensions. */
+    std::shared_ptr<const std::vector<int64_t>> dims_;
 };
 
 /// The description of a tensor. A copy is independent of its original.
 class ADVSTEP_GRAPH_API TensorDesc {
  public:
-    TensorDesc() = default;
+    TensorDesc();
     explicit TensorDesc(Shape shape, Format format = FORMAT_ND, DataType dataType = DT_FLOAT);
+    TensorDesc(const TensorDesc& other);
+    /// These leave other as TensorDesc() makes it.
+    TensorDesc(TensorDesc&& other) noexcept;
+    TensorDesc& operator=(TensorDesc&& other) noexcept;
+    TensorDesc& operator=(const TensorDesc& other);
 
     void Update(const Shape& shape, Format format = FORMAT_ND, DataType dataType = DT_FLOAT);
 
@@ -79,16 +88,7 @@ class ADVSTEP_GRAPH_API TensorDesc {
  private:
     friend class advstep::graph::TensorAccess;
 
-    Shape shape_;
-    Shape originShape_;
-    Format format_ = FORMAT_ND;
-    Format originFormat_ = FORMAT_ND;
-    DataType dataType_ = DT_FLOAT;
-    Placement placement_ = kPlacementHost;
-    int64_t realDimCnt_ = 0;
-    int64_t size_ = 0;
-    AscendString name_;
-    std::vector<std::pair<int64_t, int64_t>> shapeRange_;
+    std::shared_ptr<advstep::graph::TensorDescState> state_; /* its own; null: as TensorDesc() */
 };
 
 /// A description and bytes. Copies of a Tensor share both; a Clone shares neither.

@@ -12,8 +12,13 @@
 
 #if defined(__GNUC__)
 #define ADVSTEP_GRAPH_API __attribute__((visibility("default")))
+/* Marks a class whose objects are laid out otherwise than CANN's. The tag is part of the names of its
+ * functions, and of functions that take such an object, so that no program compiled against CANN's
+ * headers can bind them. A forward declaration comes after the header of the class. */
+#define ADVSTEP_GRAPH_OWN_LAYOUT __attribute__((abi_tag("advstep")))
 #else
 #define ADVSTEP_GRAPH_API
+#define ADVSTEP_GRAPH_OWN_LAYOUT
 #endif
 
 namespace ge {

@@ -12,6 +12,8 @@ ADVSTEP_API uint64_t MsprofSysCycleTime(void) { return 0; }
 
 ADVSTEP_API uint64_t MsprofGetHashId(const char*, size_t) { return 0; }
 
+ADVSTEP_API uint64_t MsprofStr2Id(const char*, size_t) { return 0; }
+
 // A client registers a function that starts and stops its profiling. It is never called.
 ADVSTEP_API int32_t MsprofRegisterCallback(uint32_t, int32_t (*)(uint32_t, void*, uint32_t)) {
     return 0;

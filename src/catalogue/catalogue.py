@@ -13,6 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 STATES = ("yes", "kept", "refuses", "absent")
 LIBRARY = "libadvance_step"
 PREFIX = "prefix"
+# What refusals return that no header declares: src/cann/bound_refusal.h has a function for each but "".
+RETURNS = ("", "failed", "undefined", "zero", "object", "self", "handle", "operator", "text", "registration")
 # The order of the folders in the lists that are made of the headers.
 FOLDERS = ("acl", "aclnn", "aclnnop", "advance_step")
 PHASE_ONE = "GetWorkspaceSize"
@@ -48,6 +50,7 @@ class Function:
     family: Family
     libraries: typing.Tuple[str, ...]
     clients: typing.Tuple[str, ...]
+    returns: str    # what the refusal returns of a function that no header declares; one of RETURNS
     table: str      # the file that has the row
 
     @property
@@ -104,7 +107,7 @@ class Catalogue:
             self.wrong.append(f"{table}: the row of {row['name']} has no library that could define it; add one")
             return
         self.functions.append(Function(row["name"], row["header"], row["since"], row["support"], family, libraries,
-                                       tuple(row["clients"].split()), table))
+                                       tuple(row["clients"].split()), row.get("returns", ""), table))
 
     def files_read(self):
         """The files that the catalogue was read from, and the folder of tables, for the sake of a new one."""
@@ -126,13 +129,20 @@ class Catalogue:
         return found
 
     def refused(self):
-        """The functions that the build makes, because they only refuse."""
-        return [function for function in self.functions if function.family.refusal]
+        """The functions of libadvance_step that the build makes, because they only refuse."""
+        return [function for function in self.refusing() if function.exported_by() == LIBRARY]
+
+    def refusing(self, library=None):
+        """The functions that the build makes, because they only refuse: of all libraries, or of one."""
+        return [function for function in self.functions
+                if function.family.refusal and library in (None, function.exported_by())]
 
     def problems(self):
         """What is wrong with the rows, each with the file and a remedy."""
         yield from self.wrong
-        for function in self.refused():
+        for function in self.refusing():
+            if function.returns not in RETURNS:
+                yield f"{function.table}: {function.name} returns \"{function.returns}\"; expected one of {RETURNS}"
             if function.support != "refuses" or function.family.phases != "1":
                 yield (f"{function.table}: {function.name} is of the family {function.family.family}, whose functions "
                        "only refuse; move the row to another family")

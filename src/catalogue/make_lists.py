@@ -3,6 +3,7 @@
 """Makes the lists that the build reads, of the catalogue of functions and the public headers.
 
 make_lists.py prefix TEMPLATE FOLDER LIBRARY...  the names of libraries of the prefix like CANN's, LIBRARY.c
+make_lists.py prefix_refused FOLDER LIBRARY...   functions of these libraries that only refuse, LIBRARY_refused.cpp
 make_lists.py mock FOLDER                        the functions that advance_step::mock replaces, *.inc
 make_lists.py faults FILE                        calls for the test of failing allocations
 make_lists.py refused FILE                       functions that only refuse
@@ -90,6 +91,28 @@ std::vector<RefusedCase> RefusedCases() {{
 
 }}  // namespace conformance
 """
+PREFIX_REFUSED_HEAD = """\
+// SPDX-License-Identifier: Apache-2.0
+// The functions of {library}.so that only refuse. Made by src/catalogue/make_lists.py.
+#include "src/cann/bound_refusal.h"
+
+// Callers of a mangled name get the object that C++ returns for it.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreturn-type-c-linkage"
+#endif
+
+using namespace advstep::cann;
+
+extern "C" {{
+
+"""
+# What a refusal returns: (function of bound_refusal.h, type of the result, parameters).
+PREFIX_REFUSED = {"": ("RefuseCode", "int32_t", ""), "failed": ("RefuseFailed", "uint32_t", ""),
+                  "undefined": ("RefuseUndefined", "int32_t", ""), "zero": ("RefuseZero", "uint64_t", ""),
+                  "object": ("RefuseObject", "void*", ""), "self": ("RefuseSelf", "void*", "void* object"),
+                  "handle": ("RefuseHandle", "void", "void* object"),
+                  "operator": ("RefuseOperator", "OperatorObject", ""), "text": ("RefuseText", "OldText", ""),
+                  "registration": ("RefuseRegistration", "void", "")}
 REFUSED_CODE = "ACL_ERROR_RT_FEATURE_NOT_SUPPORT"
 # What a function returns that returns no code.
 REFUSED_VALUES = {"aclDataType": "ACL_DT_UNDEFINED", "acltdtTensorType": "-1", "size_t": "size_t{0}"}
@@ -111,6 +134,24 @@ def make_prefix(catalogue, template, folder, libraries):
     for library in libraries:
         forwards = [f"FORWARD({name})" for name, own in sorted(made.get(library, {}).items()) if not own]
         write(f"{folder}/{library}.c", text.replace("@library@", library).replace("@forwards@", "\n".join(forwards)))
+
+
+def prefix_refused(function):
+    """The definition of a function of the prefix that only refuses, for callers with whatever arguments."""
+    call, result, parameters = PREFIX_REFUSED[function.returns]
+    arguments = f"\"{function.name}\", {json.dumps(function.family.refusal)}"
+    if function.returns == "registration":
+        return (f"ADVSTEP_API void {function.name}() {{\n    static std::atomic<bool> told{{false}};\n"
+                f"    {call}({arguments}, told);\n}}\n")
+    passed = f"{arguments}, object" if parameters else arguments
+    return f"ADVSTEP_API {result} {function.name}({parameters}) {{ return {call}({passed}); }}\n"
+
+
+def make_prefix_refused(catalogue, folder, libraries):
+    for library in libraries:
+        functions = [prefix_refused(function) for function in catalogue.refusing(library)]
+        write(f"{folder}/{library}_refused.cpp",
+              PREFIX_REFUSED_HEAD.format(library=library) + "\n".join(functions) + '\n}  // extern "C"\n')
 
 
 def mock_entry(function):
@@ -248,6 +289,7 @@ def main():
         write_depfile(*arguments[1:3], [*catalogue.files_read(), *sorted(tables)])
         arguments = arguments[3:]
     makers = {"prefix": lambda template, folder, *libraries: make_prefix(catalogue, template, folder, libraries),
+              "prefix_refused": lambda folder, *libraries: make_prefix_refused(catalogue, folder, libraries),
               "mock": lambda folder: make_mock(catalogue, folder),
               "faults": lambda file: make_faults(catalogue, file),
               "refused": lambda file: make_refused(catalogue, file),

@@ -45,6 +45,10 @@ The functions beyond the usual ones of devices, streams, events, memory and capt
 that use them, as far as their sources or their binaries tell. Functions that are absent are named. "examples" are
 those of CANN.
 
+The table counts names of these functions, and nothing else. It does not say that a client runs: a published wheel may
+bind names of other libraries, so that it is not even imported. That is so for Mooncake, whose 22 names are those of its
+sources.
+
 | client | present of used | refuse | absent |
 | --- | --- | --- | --- |
 """,
@@ -76,6 +80,9 @@ CHINESE = {
 
 除设备、流、事件、内存与捕获的常用函数之外，已发布的客户程序（依其源码或二进制所知）还使用下列函数；缺少的函数列出名字。
 “examples” 是 CANN 的示例。
+
+此表只统计这些函数的名字，并不表示客户程序能够运行：已发布的 wheel 可能还绑定其他库的名字，以致无法导入。
+Mooncake 即是如此：其 22 个名字取自源码。
 
 | 客户程序 | 已有 / 使用 | 拒绝 | 缺少 |
 | --- | --- | --- | --- |

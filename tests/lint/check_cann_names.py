@@ -10,18 +10,24 @@ The build makes the names of the catalogue of functions. So the names to expect 
 import ctypes
 import os
 import pathlib
+import platform
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLIENTS = ROOT / "src" / "cann" / "clients"
 TABLES = "src/catalogue/functions"
-# Libraries of which the catalogue has no names. Graph mode is C++, and check_graph_exports.py looks at it.
-WITHOUT_NAMES = ("libge_compiler", "libge_runner", "libgraph", "libgraph_base", "libhccl")
+# Libraries of an installed prefix that have the project's own names.
+OF_PROJECT = {"libadvance_step.so", "libadvance_step_operators.so", "libadvance_step_aten.so"}
+# Refusals whose result is an object that the caller provides, and how many bytes of an object they zero.
+BY_ADDRESS = ("operator", "text")
+ZEROED = {"handle": 24, "operator": 24}
+# Libraries of which the catalogue has no names.
+WITHOUT_NAMES = ("libascend_dump", "libexe_graph", "libgraph", "libhccl", "libmetadef", "libop_common", "libregister")
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "src/catalogue"))
 
-from catalogue import Catalogue  # noqa: E402
+from catalogue import LIBRARY, Catalogue  # noqa: E402
 
 
 class Dl_info(ctypes.Structure):
@@ -32,9 +38,7 @@ class Dl_info(ctypes.Structure):
 def exports(library):
     listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                              capture_output=True, text=True).stdout
-    # check_graph_exports.py looks at the names of C++.
-    return {line.split()[-1].split("@")[0] for line in listing.splitlines()
-            if line.split()[-2] != "A" and not line.split()[-1].startswith("_Z")}
+    return {line.split()[-1].split("@")[0] for line in listing.splitlines() if line.split()[-2] != "A"}
 
 
 def where(handle, name):
@@ -61,7 +65,8 @@ def check_library(library, names, folder, runtime):
     if "Shared library: [libadvance_step.so." not in dynamic:
         yield f"{library}.so does not depend on libadvance_step"
     handle = ctypes.CDLL(str(file))
-    for name in sorted(exports(file)):
+    # check_graph_exports.py looks at the names of libgraph.
+    for name in sorted(exports(file)) if library != "libgraph" else ():
         home, own = where(handle, name), names.get(name, False)
         if own and name in runtime:
             yield f"{name} is in libadvance_step; take it from src/cann, or give it a family that is defined there"
@@ -73,17 +78,41 @@ def check_library(library, names, folder, runtime):
 
 def check(folder, advance_step):
     # The library that is tested, and no other of that SONAME.
-    ctypes.CDLL(advance_step)
+    library = ctypes.CDLL(advance_step)
     runtime = exports(advance_step)
+    yield from check_refusals(folder, library)
     libraries = {**dict.fromkeys(WITHOUT_NAMES, {}), **Catalogue(ROOT).prefix_names()}
     for library, names in sorted(libraries.items()):
         yield from check_library(library, names, folder, runtime)
-    # The library's own parts lie beside CANN's names.
-    built = {file.name for file in folder.glob("*.so") if not file.name.startswith("libadvance_step")}
+    built = {file.name for file in folder.glob("*.so")} - OF_PROJECT
     for name in sorted(built - {f"{library}.so" for library in libraries}):
         yield f"{name} is in the prefix, and no row of {TABLES} has a name of it"
     for path in sorted(CLIENTS.glob("*.txt")):
         yield from check_client(path, folder)
+
+
+def check_refusals(folder, runtime):
+    """Yields what is wrong with the functions of the prefix that only refuse: each records what its row says."""
+    runtime.aclGetRecentErrMsg.restype = ctypes.c_char_p
+    for function in Catalogue(ROOT).refusing():
+        if function.exported_by() == LIBRARY or (function.returns in BY_ADDRESS and platform.machine() != "x86_64"):
+            continue
+        call = ctypes.CDLL(str(folder / f"{function.libraries[-1]}.so"))[function.name]
+        call.restype = ctypes.c_void_p
+        given = ctypes.create_string_buffer(b"\xab" * 64, 64)
+        runtime.aclGetRecentErrMsg()
+        result = call(given) or 0
+        message = (runtime.aclGetRecentErrMsg() or b"").decode()
+        if not message.endswith(f": {function.family.refusal}") or message.startswith("_Z"):
+            yield f"{function.name} of {function.libraries[-1]}.so records \"{message}\"; expected its refusal"
+        zeros = ZEROED.get(function.returns, 0)
+        if given.raw[zeros:] != b"\xab" * (64 - zeros) or given.raw[:zeros].strip(b"\0"):
+            if function.returns != "text":
+                yield f"{function.name} wrote {given.raw}; expected {zeros} bytes of zeros"
+        wanted = {"": 207000, "failed": 0xFFFFFFFF, "undefined": 0xFFFFFFFF, "zero": 0,
+                  "self": ctypes.addressof(given)}.get(function.returns)
+        if wanted is not None and (result & 0xFFFFFFFF if wanted >> 32 == 0 else result) != wanted:
+            yield f"{function.name} returns {result}; expected {wanted}"
 
 
 def check_client(path, folder):

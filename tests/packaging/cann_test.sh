@@ -14,6 +14,14 @@ for default in /usr /usr/local; do
         fail "component cann goes to $default"
     fi
 done
+# A build of something else says what is missing.
+mv "$build/cann/lib64/libmmpa.so" "$scratch/libmmpa.so"
+built=0
+cmake --install "$build" --prefix "$scratch/partial" --component cann >"$scratch/log" 2>&1 && built=1
+mv "$scratch/libmmpa.so" "$build/cann/lib64/libmmpa.so"
+[[ $built == 0 ]] && grep -q "^ *$build/.*/libmmpa.so$" "$scratch/log" &&
+    grep -q "^ *cmake --build $build --target advance_step_cann" "$scratch/log" || fail "an installation of half a build: $(cat "$scratch/log")"
+[[ ! -e $scratch/partial/lib64 ]] || fail "half a prefix"
 install_to "$scratch/plain" runtime devel
 if find "$scratch/plain" -name 'libascendcl*' -o -name 'libopapi*' -o -name set_env.sh | grep .; then
     fail "a name of CANN's is outside its component"
@@ -34,6 +42,19 @@ grep -q '^version=9' "$scratch/cann/$(uname -m)-linux/ascend_toolkit_install.inf
 [[ $(npu-smi info | awk 'NR == 7 { print $3 }') == 910B3 ]] || fail "npu-smi names no SoC"
 [[ $(ADVANCE_STEP_SOC=Ascend910B1 ADVANCE_STEP_DEVICES=3 npu-smi info | grep -c 910B1) == 3 ]] || fail "npu-smi"
 ! npu-smi top 2>"$scratch/log" && grep -q '"top" is not known' "$scratch/log" || fail "npu-smi top"
+# What clients read: columns by the names above them, and the last word of a line.
+[[ $(npu-smi info -m | awk 'NR == 3 { print $1, $2, $3, $4 }') == "1 0 1 Ascend910B3" ]] || fail "npu-smi info -m"
+[[ $(npu-smi info -m | awk -F '  +' 'NR == 1 { print $2 "|" $3 "|" $4 }') == "NPU ID|Chip ID|Chip Logic ID" ]] ||
+    fail "head of npu-smi info -m"
+[[ $(npu-smi info -t topo | awk '$1 == "NPU1" { print $2, $3, $NF }') == "SIO X $(awk '/^Cpus_allowed_list/ { print $2 }' \
+    /proc/self/status)" ]] || fail "npu-smi info -t topo"
+[[ $(npu-smi info -t board -i 1 | awk '/PCIe Bus Info/ { print $NF }') == 0000:02:00.0 ]] || fail "npu-smi info -t board"
+[[ $(npu-smi info -i 0 -t health | awk '/Health/ { print $NF }') == OK ]] || fail "npu-smi info -t health"
+[[ $(npu-smi info -t health | grep -c 'NPU ID') == 2 ]] || fail "npu-smi info -t health of all"
+! npu-smi info -t board -i 2 2>"$scratch/log" && grep -q 'expected an NPU below 2' "$scratch/log" || fail "npu-smi -i 2"
+! npu-smi info -t power 2>"$scratch/log" && grep -q '"info -t power" is not known' "$scratch/log" || fail "npu-smi -t"
+[[ $(ls "$ASCEND_OPP_PATH/vendors") == config.ini ]] || fail "opp/vendors has $(ls "$ASCEND_OPP_PATH/vendors")"
+grep -q 'look for `cann` or `latest` in the path of libascendcl.so' "$scratch/cann/README.md" || fail "README.md"
 
 # A plain sh does not know the name of the file: it takes the folder that is set, or the installed one.
 printed() {

@@ -105,6 +105,8 @@ def test_pip_install_without_network(run_python, tmp_path):
     prefix = target / "advance_step" / "cann"
     assert done.stdout.strip() == str(prefix / "lib64" / "libadvance_step.so.0"), done.stderr
     assert (prefix / "set_env.sh").is_file() and (prefix / "lib64" / "libascendcl.so").is_file()
+    assert (prefix / "python" / "site-packages" / "acl" / "rt.py").is_file()
+    assert (prefix / "opp" / "vendors").is_dir() and os.access(prefix / "bin" / "npu-smi", os.X_OK)
 
 
 def test_the_wheel_of_cmake_has_all_files():

@@ -318,6 +318,9 @@ Outcome GraphState::MakeModelLocked(std::shared_ptr<const GraphModel>* model) co
 
 namespace ge {
 
+// CANN's size, which a program compiled against its header reserves.
+static_assert(sizeof(Graph) == 16, "CANN's ge::Graph has one shared_ptr");
+
 using advstep::graph::GraphState;
 using advstep::graph::OperatorAccess;
 

@@ -24,6 +24,11 @@ constexpr std::array<const char*, ge::DT_MAX> kTypeNames = {{
     "HIFLOAT4",
 }};
 
+// What objects without a state have. Made while the library is loaded, because of forks, and never
+// destroyed, because of threads that outlive main.
+const std::vector<int64_t>& noDims = *new std::vector<int64_t>;
+const TensorDescState& noDesc = *new TensorDescState;
+
 // Returns 0 for a type without a size.
 size_t BitsOf(ge::DataType dataType) {
     const int size = ge::GetSizeByDataType(dataType);
@@ -82,42 +87,77 @@ std::string ShapeText(const std::vector<int64_t>& dims) {
     return text + "]";
 }
 
+const std::vector<int64_t>& TensorAccess::DimsOf(const ge::Shape& shape) {
+    return shape.dims_ == nullptr ? noDims : *shape.dims_;
+}
+
+const TensorDescState& TensorAccess::StateOf(const ge::TensorDesc& desc) {
+    return desc.state_ == nullptr ? noDesc : *desc.state_;
+}
+
+TensorDescState& TensorAccess::Change(ge::TensorDesc& desc) {
+    if (desc.state_ == nullptr) {
+        desc.state_ = std::make_shared<TensorDescState>();
+    }
+    return *desc.state_;
+}
+
 }  // namespace advstep::graph
 
 namespace ge {
 
 using advstep::graph::HostBytes;
 using advstep::graph::MakeHostBytes;
+using advstep::graph::TensorAccess;
+using advstep::graph::TensorDescState;
 using advstep::graph::TensorState;
+
+// CANN's sizes, which a program compiled against its headers reserves.
+static_assert(sizeof(Shape) == 16, "CANN's ge::Shape has one shared_ptr");
+static_assert(sizeof(TensorDesc) == 16, "CANN's ge::TensorDesc has one shared_ptr");
+static_assert(sizeof(Tensor) == 16, "CANN's ge::Tensor has one shared_ptr");
 
 int64_t GetSizeInBytes(int64_t element_count, DataType dataType) {
     const std::optional<size_t> bytes = advstep::graph::ByteSize({element_count}, dataType);
     return bytes ? static_cast<int64_t>(*bytes) : -1;
 }
 
-Shape::Shape(const std::vector<int64_t>& dims) : dims_(dims) {}
+Shape::Shape() = default;
 
-size_t Shape::GetDimNum() const { return dims_ == UNKNOWN_RANK ? 0 : dims_.size(); }
+Shape::Shape(const std::vector<int64_t>& dims)
+    : dims_(std::make_shared<const std::vector<int64_t>>(dims)) {}
 
-int64_t Shape::GetDim(size_t index) const { return index < GetDimNum() ? dims_[index] : 0; }
+size_t Shape::GetDimNum() const {
+    const std::vector<int64_t>& dims = TensorAccess::DimsOf(*this);
+    return dims == UNKNOWN_RANK ? 0 : dims.size();
+}
 
-graphStatus Shape::SetDim(size_t index, int64_t value) {
+int64_t Shape::GetDim(size_t index) const { return index < GetDimNum() ? (*dims_)[index] : 0; }
+
+// A program compiled against CANN's header copies a shape without a call, so that the copy shares
+// its numbers: the changed ones are new.
+graphStatus Shape::SetDim(size_t index, int64_t value) try {
     if (index >= GetDimNum()) {
         return GRAPH_FAILED;
     }
-    dims_[index] = value;
+    std::vector<int64_t> dims = *dims_;
+    dims[index] = value;
+    dims_ = std::make_shared<const std::vector<int64_t>>(std::move(dims));
     return GRAPH_SUCCESS;
+} catch (...) {
+    return GRAPH_FAILED;
 }
 
-std::vector<int64_t> Shape::GetDims() const { return dims_; }
+std::vector<int64_t> Shape::GetDims() const { return TensorAccess::DimsOf(*this); }
 
 int64_t Shape::GetShapeSize() const {
-    if (std::any_of(dims_.begin(), dims_.end(),
+    const std::vector<int64_t>& dims = TensorAccess::DimsOf(*this);
+    if (std::any_of(dims.begin(), dims.end(),
                     [](int64_t dim) { return dim == UNKNOWN_DIM || dim == UNKNOWN_DIM_NUM; })) {
         return -1;
     }
-    int64_t size = dims_.empty() ? 0 : 1;
-    for (const int64_t dim : dims_) {
+    int64_t size = dims.empty() ? 0 : 1;
+    for (const int64_t dim : dims) {
         if (__builtin_mul_overflow(size, dim, &size)) {
             return 0;
         }
@@ -125,43 +165,66 @@ int64_t Shape::GetShapeSize() const {
     return size;
 }
 
-TensorDesc::TensorDesc(Shape shape, Format format, DataType dataType)
-    : shape_(std::move(shape)), format_(format), dataType_(dataType) {}
+TensorDesc::TensorDesc() = default;
+
+TensorDesc::TensorDesc(Shape shape, Format format, DataType dataType) {
+    TensorDescState& state = TensorAccess::Change(*this);
+    state.shape = std::move(shape);
+    state.format = format;
+    state.dataType = dataType;
+}
+
+TensorDesc::TensorDesc(const TensorDesc& other)
+    : state_(other.state_ == nullptr ? nullptr : std::make_shared<TensorDescState>(*other.state_)) {
+}
+
+TensorDesc::TensorDesc(TensorDesc&& other) noexcept = default;
+
+TensorDesc& TensorDesc::operator=(TensorDesc&& other) noexcept = default;
+
+TensorDesc& TensorDesc::operator=(const TensorDesc& other) { return *this = TensorDesc(other); }
 
 void TensorDesc::Update(const Shape& shape, Format format, DataType dataType) {
-    shape_ = shape;
-    format_ = format;
-    dataType_ = dataType;
+    TensorDescState& state = TensorAccess::Change(*this);
+    state.shape = shape;
+    state.format = format;
+    state.dataType = dataType;
 }
 
-Shape TensorDesc::GetShape() const { return shape_; }
-void TensorDesc::SetShape(const Shape& shape) { shape_ = shape; }
-Shape TensorDesc::GetOriginShape() const { return originShape_; }
-void TensorDesc::SetOriginShape(const Shape& shape) { originShape_ = shape; }
-Format TensorDesc::GetFormat() const { return format_; }
-void TensorDesc::SetFormat(Format format) { format_ = format; }
-Format TensorDesc::GetOriginFormat() const { return originFormat_; }
-void TensorDesc::SetOriginFormat(Format format) { originFormat_ = format; }
-DataType TensorDesc::GetDataType() const { return dataType_; }
-void TensorDesc::SetDataType(DataType dataType) { dataType_ = dataType; }
-int64_t TensorDesc::GetRealDimCnt() const { return realDimCnt_; }
-void TensorDesc::SetRealDimCnt(int64_t count) { realDimCnt_ = count; }
-Placement TensorDesc::GetPlacement() const { return placement_; }
-void TensorDesc::SetPlacement(Placement placement) { placement_ = placement; }
-int64_t TensorDesc::GetSize() const { return size_; }
-void TensorDesc::SetSize(int64_t size) { size_ = size; }
-AscendString TensorDesc::GetName() const { return name_; }
+Shape TensorDesc::GetShape() const { return TensorAccess::StateOf(*this).shape; }
+void TensorDesc::SetShape(const Shape& shape) { TensorAccess::Change(*this).shape = shape; }
+Shape TensorDesc::GetOriginShape() const { return TensorAccess::StateOf(*this).originShape; }
+void TensorDesc::SetOriginShape(const Shape& shape) {
+    TensorAccess::Change(*this).originShape = shape;
+}
+Format TensorDesc::GetFormat() const { return TensorAccess::StateOf(*this).format; }
+void TensorDesc::SetFormat(Format format) { TensorAccess::Change(*this).format = format; }
+Format TensorDesc::GetOriginFormat() const { return TensorAccess::StateOf(*this).originFormat; }
+void TensorDesc::SetOriginFormat(Format format) {
+    TensorAccess::Change(*this).originFormat = format;
+}
+DataType TensorDesc::GetDataType() const { return TensorAccess::StateOf(*this).dataType; }
+void TensorDesc::SetDataType(DataType dataType) { TensorAccess::Change(*this).dataType = dataType; }
+int64_t TensorDesc::GetRealDimCnt() const { return TensorAccess::StateOf(*this).realDimCnt; }
+void TensorDesc::SetRealDimCnt(int64_t count) { TensorAccess::Change(*this).realDimCnt = count; }
+Placement TensorDesc::GetPlacement() const { return TensorAccess::StateOf(*this).placement; }
+void TensorDesc::SetPlacement(Placement placement) {
+    TensorAccess::Change(*this).placement = placement;
+}
+int64_t TensorDesc::GetSize() const { return TensorAccess::StateOf(*this).size; }
+void TensorDesc::SetSize(int64_t size) { TensorAccess::Change(*this).size = size; }
+AscendString TensorDesc::GetName() const { return TensorAccess::StateOf(*this).name; }
 graphStatus TensorDesc::GetName(AscendString& name) const {
-    name = name_;
+    name = TensorAccess::StateOf(*this).name;
     return GRAPH_SUCCESS;
 }
-void TensorDesc::SetName(const AscendString& name) { name_ = name; }
+void TensorDesc::SetName(const AscendString& name) { TensorAccess::Change(*this).name = name; }
 graphStatus TensorDesc::SetShapeRange(const std::vector<std::pair<int64_t, int64_t>>& range) {
-    shapeRange_ = range;
+    TensorAccess::Change(*this).shapeRange = range;
     return GRAPH_SUCCESS;
 }
 graphStatus TensorDesc::GetShapeRange(std::vector<std::pair<int64_t, int64_t>>& range) const {
-    range = shapeRange_;
+    range = TensorAccess::StateOf(*this).shapeRange;
     return GRAPH_SUCCESS;
 }
 

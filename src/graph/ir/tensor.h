@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/tensor.h"
@@ -46,6 +47,20 @@ inline HostBytes MakeHostBytes(size_t size) {
     return HostBytes(bytes, [](uint8_t* from) { operator delete(from, kHostAlignment); });
 }
 
+/// The state of one ge::TensorDesc. It has no lock, like a std::vector.
+struct TensorDescState {
+    ge::Shape shape;
+    ge::Shape originShape;
+    ge::Format format = ge::FORMAT_ND;
+    ge::Format originFormat = ge::FORMAT_ND;
+    ge::DataType dataType = ge::DT_FLOAT;
+    ge::Placement placement = ge::kPlacementHost;
+    int64_t realDimCnt = 0;
+    int64_t size = 0;
+    ge::AscendString name;
+    std::vector<std::pair<int64_t, int64_t>> shapeRange;
+};
+
 /// The state that the copies of one ge::Tensor share. It has no lock, like a std::vector.
 struct TensorState {
     ge::TensorDesc desc;
@@ -53,12 +68,17 @@ struct TensorState {
     size_t size = 0;
 };
 
-/// Looks at the description of a tensor without a copy of it.
+/// Looks at shapes and descriptions without a copy of them, and changes descriptions.
 class TensorAccess {
  public:
+    static const std::vector<int64_t>& DimsOf(const ge::Shape& shape);
+    static const TensorDescState& StateOf(const ge::TensorDesc& desc);
+    /// The state of this description alone, which is made if there is none. Throws std::bad_alloc.
+    static TensorDescState& Change(ge::TensorDesc& desc);
+
     static bool HasShape(const ge::Tensor& tensor, const ValueDesc& desc) {
-        const ge::TensorDesc& own = tensor.state_->desc;
-        return own.dataType_ == desc.dataType && own.shape_.dims_ == desc.dims;
+        const TensorDescState& own = StateOf(tensor.state_->desc);
+        return own.dataType == desc.dataType && DimsOf(own.shape) == desc.dims;
     }
 };
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
+import sys
 
 # A client finds a library by its SONAME once the process has loaded it, so nothing has to be on
 # LD_LIBRARY_PATH. Those that a client binds come before those that it looks up by name.
@@ -32,6 +33,33 @@ def prefix() -> pathlib.Path:
     raise ImportError(f"there is no prefix like CANN's in {own}, as the wheel has it, and "
                       f"ASCEND_HOME_PATH is {named!r}; expected the wheel, or ASCEND_HOME_PATH as "
                       "the set_env.sh of an installed prefix sets it")
+
+
+def python_folder() -> pathlib.Path:
+    """Returns the folder of the prefix that has pyACL, the module acl."""
+    return prefix() / "python" / "site-packages"
+
+
+def find_pyacl() -> None:
+    """Lets this process import the module acl."""
+    folder = str(python_folder())
+    if folder not in sys.path:
+        sys.path.insert(1, folder)  # behind the folder of the program, as PYTHONPATH would be
+
+
+def own_options(name: str) -> list[str]:
+    """Returns the options of the interpreter, such as -B, that stand before the module `name` in the command
+    `python -m name`."""
+    whole = getattr(sys, "orig_argv", [])  # since Python 3.10
+    given = list(whole[1:len(whole) - len(sys.argv) + 1])
+    if not given:
+        return []
+    last = given.pop()
+    if last == name:
+        cluster = given.pop()  # "-m", or several options in one, as in "-Bm"
+    else:
+        cluster = last[:-len(name)]  # "-mNAME"
+    return given if cluster == "-m" else [*given, cluster[:-1]]
 
 
 def wants_operators() -> bool:
@@ -84,8 +112,8 @@ def variables() -> dict[str, str]:
         "ASCEND_TOOLKIT_HOME": str(home),
         "ASCEND_OPP_PATH": str(home / "opp"),
         "LD_LIBRARY_PATH": _in_front(folders, os.environ.get("LD_LIBRARY_PATH", "")),
-        # torch_npu logs failures that it raises as well, and some that it mends by itself.
-        "ADVANCE_STEP_LOG": os.environ.get("ADVANCE_STEP_LOG") or "off",
+        "PATH": _in_front([str(home / "bin")], os.environ.get("PATH", os.defpath)),
+        "PYTHONPATH": _in_front([str(python_folder())], os.environ.get("PYTHONPATH", "")),
     }
 
 

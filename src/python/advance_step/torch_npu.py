@@ -88,6 +88,9 @@ def _enable() -> None:
     folder = _folder()
     _check_version()
     os.environ.update(_cann.variables())
+    # torch_npu logs failures that it raises as well, and some that it mends by itself.
+    os.environ["ADVANCE_STEP_LOG"] = os.environ.get("ADVANCE_STEP_LOG") or "off"
+    _cann.find_pyacl()
     _check_names(folder, _cann.load())
     import _advance_step_startup
     _advance_step_startup.install()
@@ -102,24 +105,10 @@ def _is_emulated() -> bool:
     return True
 
 
-def _own_options() -> list[str]:
-    """Returns the options of the interpreter, such as -B, that stand before this module's name."""
-    whole = getattr(sys, "orig_argv", [])  # since Python 3.10
-    given = list(whole[1:len(whole) - len(sys.argv) + 1])
-    if not given:
-        return []
-    last = given.pop()
-    if last == _NAME:
-        cluster = given.pop()  # "-m", or several options in one, as in "-Bm"
-    else:
-        cluster = last[:-len(_NAME)]  # "-mNAME"
-    return given if cluster == "-m" else [*given, cluster[:-1]]
-
-
 def _main() -> None:
     """Becomes the interpreter that runs the program, with the variables of the prefix."""
     _enable()
-    os.execv(sys.executable, [sys.executable, *_own_options(), *sys.argv[1:]])
+    os.execv(sys.executable, [sys.executable, *_cann.own_options(_NAME), *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def has_pair(name: str) -> bool:
     """Returns whether an aclnn function, ours or the user's, computes the operator."""
     base = name.partition(".")[0]
     wanted = _PAIRS.get(base) or _plain(base.lstrip("_").removeprefix("npu_"))
-    return wanted in {_plain(pair) for pair in _pairs()}
+    return base in _aclnn_operators.npu_table() or wanted in {_plain(pair) for pair in _pairs()}
 
 
 def _pairs(found: dict[str, set[str]] = {}) -> set[str]:  # noqa: B006  read once

@@ -187,6 +187,24 @@ const SettingRow kSettings[] = {
      [](const std::string& text, Settings* s) { return Choose(text, kLogLevels, &s->logLevel); }},
     {"ADVANCE_STEP_LEAKS", "off, report or fail",
      [](const std::string& text, Settings* s) { return Choose(text, kLeakModes, &s->leaks); }},
+    {"ADVANCE_STEP_SANITIZE",
+     "all, or some of memory, race, init, sync and limits with commas between them",
+     [](const std::string& text, Settings* s) {
+         return ReadSanitizerChecks(text, &s->sanitizer.checks);
+     }},
+    {"ADVANCE_STEP_SANITIZE_ACTION", "report, fail or stop",
+     [](const std::string& text, Settings* s) {
+         return ReadSanitizerAction(text, &s->sanitizer.action);
+     }},
+    {"ADVANCE_STEP_SANITIZE_FILE", "the path of a file to write",
+     [](const std::string& text, Settings* s) {
+         s->sanitizer.file = text;
+         return !text.empty();
+     }},
+    {"ADVANCE_STEP_SANITIZE_SUPPRESSIONS", "the path of a file to read",
+     [](const std::string& text, Settings* s) {
+         return ReadSuppressions(text, &s->sanitizer.suppressions);
+     }},
     {"ADVANCE_STEP_TRACE", "the path of a file to write",
      [](const std::string& text, Settings* s) {
          s->trace = text;

@@ -13,6 +13,7 @@
 #include "src/base/isa.h"
 #include "src/base/live_objects.h"
 #include "src/base/log.h"
+#include "src/base/sanitizer_settings.h"
 #include "src/base/status.h"
 
 namespace advstep {
@@ -47,6 +48,7 @@ struct Settings {
     Isa isa = Isa::kBaseline;  // the instruction set of kernels, which this machine supports
     LogLevel logLevel = LogLevel::kError;
     LeakMode leaks = LeakMode::kOff;
+    SanitizerSettings sanitizer;
     std::string trace;                  // path of the trace file; empty: no trace
     std::string cannVersion = "9.2.0";  // of the packages, for the version calls
 

@@ -13,6 +13,7 @@
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/sanitizer.h"
 #include "src/runtime/commands/callbacks.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/commands/notify.h"
@@ -163,6 +164,7 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
     if (!settings.trace.empty()) {
         ADVSTEP_RETURN_IF_ERROR(TheTrace().Open(settings.trace));
     }
+    ADVSTEP_RETURN_IF_ERROR(StartSanitizer(settings.sanitizer));
     SetLogLevel(settings.logLevel);
     SetLeakMode(settings.leaks);
     LogSettings(settings);

@@ -17,6 +17,7 @@
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/resource_limit.h"
 #include "src/runtime/stream/stream.h"
+#include "src/runtime/stream/sync_findings.h"
 #include "src/runtime/task/ticket.h"
 
 using namespace advstep;
@@ -37,7 +38,7 @@ const Device* OwnDevice() {
 template <typename Act>
 Status ActNow(Act&& act) {
     ADVSTEP_RETURN_IF_ERROR(
-        TheCaptureRegistry().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
+        ToldInCapture(TheCaptureRegistry().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT)));
     act();
     return {};
 }

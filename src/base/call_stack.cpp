@@ -66,6 +66,16 @@ void CallStack::NameFrame(void* address, std::string* file, std::string* functio
     }
 }
 
+std::string CallStack::EntryCall() const {
+    std::string file;
+    std::string function;
+    const int shown = FirstShown();
+    if (shown > 0) {
+        NameFrame(addresses[shown - 1], &file, &function);
+    }
+    return function;
+}
+
 std::vector<std::string> CallStack::Lines(size_t most) const {
     std::vector<std::string> lines;
     for (int frame = FirstShown(); frame < frames && lines.size() < most; ++frame) {

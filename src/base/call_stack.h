@@ -28,6 +28,10 @@ struct CallStack {
     /// the program.
     std::vector<std::string> Lines(size_t most) const;
 
+    /// Returns the name of this library's function that its caller has called, or "" if it is not
+    /// known, because the library is linked into the program.
+    std::string EntryCall() const;
+
     /// Calls visit(file, function) for the frames that Lines shows. A text is empty if it is not
     /// known; a function of C++ is demangled, with its parameters.
     template <typename Visit>

@@ -24,11 +24,17 @@ struct ValueWaitTask : PollWaitTask {
     const uint64_t* address;
     uint64_t value;
     uint32_t flag;
+    bool ofOthers;  // another process may write the word
 };
 
-// Checks the address of a word. *foreign: the word is memory of a device other than the current
-// context's.
-Status CheckWord(const void* address, bool* foreign) {
+// What is known of the memory of a word.
+struct WordMemory {
+    bool foreign = false;   // of a device other than the current context's
+    bool ofOthers = false;  // another process may write there
+};
+
+// Checks the address of a word.
+Status CheckWord(const void* address, WordMemory* memory) {
     if (reinterpret_cast<uintptr_t>(address) % sizeof(uint64_t) != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "devAddr is {}; expected a multiple of {}",
                      address, sizeof(uint64_t));
@@ -48,8 +54,9 @@ Status CheckWord(const void* address, bool* foreign) {
                      address);
     }
     const ContextRef* const context = LiveContext();
-    *foreign =
+    memory->foreign =
         allocation.OfDevice() && (context == nullptr || allocation.device != context->device);
+    memory->ofOthers = allocation.shareName != 0 || allocation.origin == MemoryOrigin::kRegistered;
     return {};
 }
 
@@ -62,7 +69,8 @@ void ListWord(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kMemory, "devAddr", source, sizeof(uint64_t)});
 }
 
-// Queues work with the word, after the check of its address. `make` constructs the record.
+// Queues work with the word, after the check of its address. `make(memory, of the word)` constructs
+// the record.
 template <typename Make>
 Status EnqueueOn(const StreamRef& stream, const void* address, size_t recordBytes, Make&& make) {
     RunningWork::DescribeCrashes();
@@ -70,14 +78,16 @@ Status EnqueueOn(const StreamRef& stream, const void* address, size_t recordByte
     work.listUses = &ListWord;
     work.source = address;
     const uint64_t epoch = TheDeviceMemory().epoch();
-    ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &work.foreign));
+    WordMemory word;
+    ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &word));
+    work.foreign = word.foreign;
     const auto again = [&]() -> Status {
-        bool foreign = false;
-        ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &foreign));
-        return RefuseOther(work.foreign, foreign);
+        WordMemory now;
+        ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &now));
+        return RefuseOther(work.foreign, now.foreign);
     };
     work.memory = CheckedAt(TheDeviceMemory().epochNow(), epoch, &again);
-    return stream.Enqueue(work, make);
+    return stream.Enqueue(work, [&](void* memory) { return make(memory, word); });
 }
 
 bool ConditionHolds(uint64_t found, uint64_t value, uint32_t flag) {
@@ -93,13 +103,27 @@ bool ConditionHolds(uint64_t found, uint64_t value, uint32_t flag) {
     }
 }
 
+WaitFacts ExplainWait(const PollWaitTask& base) {
+    constexpr const char* kConditions[] = {"to be at least", "to be", "to have a bit of",
+                                           "to have a 0 where there is one in"};
+    const auto& wait = static_cast<const ValueWaitTask&>(base);
+    const uint64_t found = __atomic_load_n(wait.address, __ATOMIC_ACQUIRE);
+    WaitFacts facts;
+    facts.giver = wait.ofOthers ? WaitGiver::kUnknown : WaitGiver::kProcess;
+    facts.holds = ConditionHolds(found, wait.value, wait.flag);
+    facts.text =
+        fmt::format("the word at {}, which is {}, {} {}", static_cast<const void*>(wait.address),
+                    found, kConditions[wait.flag], wait.value);
+    return facts;
+}
+
 }  // namespace
 
 Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value, uint32_t flag) {
     if (flag != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "flag is {}; expected 0", flag);
     }
-    return EnqueueOn(stream, address, sizeof(ValueWriteTask), [&](void* memory) {
+    return EnqueueOn(stream, address, sizeof(ValueWriteTask), [&](void* memory, const WordMemory&) {
         auto* const task = new (memory) ValueWriteTask;
         task->name = "value write";
         task->address = static_cast<uint64_t*>(address);
@@ -123,24 +147,27 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
                      "flag is {}; expected ACL_STREAM_WAIT_VALUE_GEQ 0, EQ 1, AND 2 or NOR 3",
                      flag);
     }
-    return EnqueueOn(stream, address, sizeof(ValueWaitTask), [&](void* memory) {
-        auto* const task = new (memory) ValueWaitTask;
-        task->name = "value wait";
-        task->kind = TaskKind::kPollWait;
-        task->recheck = true;  // any thread may write there
-        task->address = static_cast<const uint64_t*>(address);
-        task->value = value;
-        task->flag = flag;
-        task->holds = [](PollWaitTask& base) {
-            const auto& wait = static_cast<const ValueWaitTask&>(base);
-            return ConditionHolds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE), wait.value,
-                                  wait.flag);
-        };
-        static constexpr TaskType kType = {nullptr, nullptr, &ListWordMemory<ValueWaitTask>,
-                                           "aclrtValueWait"};
-        task->type = &kType;
-        return task;
-    });
+    return EnqueueOn(stream, address, sizeof(ValueWaitTask),
+                     [&](void* memory, const WordMemory& word) {
+                         auto* const task = new (memory) ValueWaitTask;
+                         task->name = "value wait";
+                         task->kind = TaskKind::kPollWait;
+                         task->recheck = true;  // any thread may write there
+                         task->address = static_cast<const uint64_t*>(address);
+                         task->value = value;
+                         task->flag = flag;
+                         task->ofOthers = word.ofOthers;
+                         task->holds = [](PollWaitTask& base) {
+                             const auto& wait = static_cast<const ValueWaitTask&>(base);
+                             return ConditionHolds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE),
+                                                   wait.value, wait.flag);
+                         };
+                         static constexpr TaskType kType = {
+                             nullptr,          nullptr, &ListWordMemory<ValueWaitTask>,
+                             "aclrtValueWait", false,   &ExplainWait};
+                         task->type = &kType;
+                         return task;
+                     });
 }
 
 }  // namespace advstep

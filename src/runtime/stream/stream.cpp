@@ -5,11 +5,13 @@
 #include "src/runtime/stream/stream.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/stream/sync_findings.h"
 
 namespace advstep {
 namespace {
@@ -76,7 +78,9 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
     }
     waits_.HandOver(&failures_);  // their threads may not have looked yet
     failures_.LogUnreported(handle);
+    ReportUnaskedLocked();
     identity_ = StreamIdentity{};
+    hold_.GiveBack();
     recorder_ = nullptr;
     LeaveBusySetIfIdleLocked();  // so that looks at the busy streams skip this one
     return {};
@@ -316,7 +320,29 @@ void Stream::Fail(uint64_t sequence, Status status) noexcept {
         skipped_.StoppedWith(status.code());
         failures_.RefuseNewWork(status);
     }
+    if (WatchingThreads() && failures_.empty()) {
+        const WorkNote* const note = notes_.Find(sequence);
+        failureNoted_ = note != nullptr;
+        failedBy_ = failureNoted_ ? note->stack : failedBy_;
+    }
     failures_.Add(sequence, std::move(status));
+}
+
+void Stream::ReportUnasked() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReportUnaskedLocked();
+}
+
+// Only the first one is told: the others may follow from it.
+void Stream::ReportUnaskedLocked() {
+    if (!Sanitizing(SanitizerCheck::kSync) || failures_.empty() || identity_.handle == 0) {
+        return;
+    }
+    try {
+        ReportUnaskedFailure(identity_.handle, failures_.First(),
+                             failureNoted_ ? &failedBy_ : nullptr);
+    } catch (const std::exception&) {
+    }
 }
 
 // Captures and updates of task groups.

@@ -17,14 +17,18 @@
 #include "acl/acl_base.h"
 #include "src/base/status.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/device/device_resources.h"
 #include "src/runtime/stream/busy_set.h"
 #include "src/runtime/stream/context.h"
+#include "src/runtime/stream/stream_view.h"
 #include "src/runtime/stream/task_results.h"
+#include "src/runtime/stream/work_notes.h"
 #include "src/runtime/stream/worker_control.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
 #include "src/runtime/task/task_queue.h"
+#include "src/runtime/task/thread_watch.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/trace/trace.h"
 
@@ -137,6 +141,11 @@ class Stream {
     // Its life.
 
     void Open(const StreamIdentity& identity, WorkerControl* workers, BusySet* busySet = nullptr);
+    /// Gives the stream what it takes of its device until it ends.
+    void Keep(ResourceHold hold) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        hold_ = std::move(hold);
+    }
 
     /// Ends the stream: pending work is run, or skipped if `drop`, unreported failures go to the
     /// log, and the handle becomes unknown. 107027: the stream is captured. 207000: a host function
@@ -241,6 +250,8 @@ class Stream {
     /// failures between count as reported.
     Status TakeFailureBetween(uint64_t sequence, uint64_t last);
     Status TakeFailure(uint64_t last = kNever) { return TakeFailureBetween(0, last); }
+    /// Tells the sanitizer of a failure that no call has asked for so far.
+    void ReportUnasked();
 
     // Captures and updates of task groups.
 
@@ -271,6 +282,9 @@ class Stream {
 
     /// Removes the stream from the set of busy ones if it has neither work nor unreported failures.
     void LeaveBusySetIfIdle();
+
+    /// Tells the state of unfinished work. False: there is none.
+    bool View(StreamView* view);
 
     // The threads that wait for it.
 
@@ -336,10 +350,12 @@ class Stream {
     void EnterBusySetLocked();
     bool IsOldLocked(const MemoryCheck& check, uint64_t checkedAt);
     void NoteQueued(uint64_t first);
+    void ViewFront(StreamView* view);
     bool NeedsWaking(bool heavy) const;
     void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
     void DropLocked();
     void Fail(uint64_t sequence, Status status) noexcept;
+    void ReportUnaskedLocked();
     void LeaveBusySetIfIdleLocked();
 
     // stream_run.cpp: threads that run the stream or wait for it.
@@ -396,6 +412,7 @@ class Stream {
     std::mutex mutex_;
     std::condition_variable changed_;
     StreamIdentity identity_;  // handle 0: not alive
+    ResourceHold hold_;
     WorkerControl* workers_ = nullptr;
     TaskQueue queue_;
     std::atomic<uint64_t> issued_{0};             // tasks ever queued; goes on through all lives
@@ -421,6 +438,9 @@ class Stream {
     FrontWait frontWait_;
     StreamFailures failures_;
     StreamTrace trace_;
+    WorkNotes notes_;
+    bool failureNoted_ = false;  // failedBy_ queued the first task of failures_
+    CallStack failedBy_;
     std::shared_ptr<Recorder> recorder_;  // takes the work, unless it is over
     int32_t recorderBranch_ = 0;
     bool modeSet_ = false;
@@ -450,6 +470,10 @@ inline void Stream::NoteQueued(uint64_t first) {
         if (Trace::On()) {
             trace_.BecameOldest();
         }
+    }
+    if (WatchingThreads()) {
+        notes_.Add(first, issued_.load(std::memory_order_relaxed),
+                   completed_.load(std::memory_order_relaxed));
     }
 }
 

@@ -21,6 +21,7 @@
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/stream_callbacks.h"
+#include "src/runtime/stream/sync_findings.h"
 #include "src/runtime/task/running_work.h"
 
 namespace advstep {
@@ -370,6 +371,7 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     }
     const RunFrame frame(this);
     const RunningWork work(task, stream);
+    const DoingScope doing({this, completed_.load(std::memory_order_relaxed) + 1}, task);
     Status status = RunTask(task, context);
     if (traced) {
         trace_.End(task, status.code());
@@ -432,7 +434,7 @@ bool Reached(const Ticket& ticket) { return ticket.stream->Reached(ticket.sequen
 Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
     std::unique_lock<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
     const uint64_t last = issued_.load(std::memory_order_relaxed);
     if (Reached(last)) {
         return failures_.Take(0, last);
@@ -449,6 +451,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         }
     }
     // It leaves the list under the lock, and ends without it, because it may write to the log.
+    const DoingScope doing({this, last}, limit);
     WaitInList wait(this, 0);
     wait.Get()->sequence = last;
     wait.EnterLocked();  // before the lock is released, so that no abort is missed
@@ -477,7 +480,7 @@ Status Stream::Query(Handle handle, Handle caller, bool* complete) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
         *complete = Reached(issued_.load(std::memory_order_relaxed));
         // The caller does not run the work, and may poll until another thread has run it.
         wake = !*complete && claimant_ == nullptr && !FrontWaits() &&
@@ -511,6 +514,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
 
 Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInList* wait) {
     const WaitLimit limit = InsideNestedTasks(given);
+    const DoingScope doing(ticket, limit);
     Ticket next = ticket;
     // Counted before the first stream on the way is looked at, so that no nudge is missed.
     uint64_t nudges = Stream::nudges_.load();
@@ -590,6 +594,7 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
 
 void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit) {
     const NoCancellation noCancellation;
+    const AsleepScope asleep;
     nextSleeper_ = std::min(nextSleeper_, sequence);
     if (limit.until == WaitClock::time_point::max()) {
         changed_.wait(lock);
@@ -630,6 +635,68 @@ Status Stream::WaitInList::WaitForTask() {
 void Stream::WaitInList::LogFailure() const noexcept {
     Log(LogLevel::kError, "a stream was destroyed with a failure that nobody asked for: {} ({})",
         wait_.failure.message(), wait_.failure.code());
+    if (Sanitizing(SanitizerCheck::kSync)) {
+        try {
+            ReportUnaskedFailure(0, wait_.failure, nullptr);
+        } catch (const std::exception&) {
+        }
+    }
+}
+
+// The view of the stream from outside.
+
+bool Stream::View(StreamView* view) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    *view = StreamView{};
+    view->stream = this;
+    view->handle = identity_.handle;
+    view->hidden = identity_.hidden;
+    view->issued = issued_.load(std::memory_order_relaxed);
+    view->completed = completed_.load(std::memory_order_relaxed);
+    if (queue_.Empty()) {
+        return false;
+    }
+    view->claimant = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(claimant_));
+    if (const WorkNote* const note = notes_.Find(view->completed + 1)) {
+        view->noted = true;
+        view->note = *note;
+    }
+    view->name = queue_.Front()->name;
+    const RunningWork work(*queue_.Front(), ToPointer(identity_.handle));  // as in LookAtFront
+    ViewFront(view);
+    return true;
+}
+
+void Stream::ViewFront(StreamView* view) {
+    const Task& front = *queue_.Front();
+    if (running_) {
+        view->front = StreamView::Front::kRuns;
+        return;
+    }
+    if (!FrontWaits() || AwaitsAbort(identity_.context.device, front)) {
+        return;
+    }
+    view->timed = static_cast<const WaitTask&>(front).timeoutNanoseconds != 0;
+    if (front.kind == TaskKind::kTicketWait) {
+        view->facts.place = static_cast<const TicketWaitTask&>(front).ticket;
+        view->facts.holds = advstep::Reached(view->facts.place);
+        view->front = StreamView::Front::kTicket;
+    } else {
+        const auto& poll = static_cast<const PollWaitTask&>(front);
+        if (front.type != nullptr && front.type->explain != nullptr) {
+            view->facts = front.type->explain(poll);
+        } else if (poll.place != nullptr) {
+            view->facts.place = poll.place(poll);
+            view->facts.giver =
+                view->facts.place.stream != nullptr ? WaitGiver::kPlace : WaitGiver::kUnknown;
+            view->facts.holds =
+                view->facts.place.stream != nullptr && advstep::Reached(view->facts.place);
+        }
+        view->front = StreamView::Front::kPoll;
+    }
+    if (view->facts.holds) {
+        view->front = StreamView::Front::kReady;
+    }
 }
 
 // The visits of the workers.

@@ -164,6 +164,9 @@ constexpr KernelProgram MakeStepProgram(std::initializer_list<KernelFn> phases) 
     for (const KernelFn phase : phases) {
         program.phases[program.phaseCount++] = {phase, OnFault::kFail, true};
     }
+    if (program.phaseCount > 0) {
+        program.phases[program.phaseCount++] = {&StepSlots, OnFault::kFinding, true};
+    }
     return program;
 }
 

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "src/base/crash_signal.h"
+
 namespace advstep {
 namespace {
 
@@ -92,6 +94,23 @@ std::vector<std::string> CallStack::Lines(size_t most) const {
                         (function.empty() ? "" : " (" + function + ")"));
     }
     return lines;
+}
+
+void CallStack::Write(size_t most) const noexcept {
+    size_t written = 0;
+    for (int frame = FirstShown(); frame < frames && written < most; ++frame, ++written) {
+        const char* const call = CallBefore(addresses[frame]);
+        Dl_info info{};
+        const bool known = dladdr(call, &info) != 0 && info.dli_fname != nullptr;
+        SignalLine line;
+        line << "      " << (known ? info.dli_fname : "");
+        const auto offset = static_cast<uint64_t>(call - static_cast<const char*>(info.dli_fbase));
+        (known ? line << "+" : line).Address(known ? offset : reinterpret_cast<uintptr_t>(call));
+        if (known && info.dli_sname != nullptr) {
+            line << " (" << info.dli_sname << ")";
+        }
+        line.Write();
+    }
 }
 
 bool CallStack::operator==(const CallStack& other) const {

@@ -44,6 +44,10 @@ struct CallStack {
         }
     }
 
+    /// Writes what Lines returns to standard error, with names as the linker has them. It takes no
+    /// memory, so a signal handler may call it.
+    void Write(size_t most) const noexcept;
+
     bool operator==(const CallStack& other) const;
     bool operator<(const CallStack& other) const;
 

@@ -196,7 +196,7 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
     }
     SetRuntimeInUse(checksSync ? &settings.sanitizer : nullptr);
     TellUnusedAtExit();
-    TheHangWatch().Start(checksSync, settings.hangSeconds);
+    TheHangWatch().Start(settings.hangSeconds);
     settings_ = std::move(settings);
     entries_ = std::move(entries);
     started_.store(true, std::memory_order_release);

@@ -89,19 +89,19 @@ HangWatch& TheHangWatch() {
     return *watch;
 }
 
-void HangWatch::Start(bool deadlocks, int32_t hangSeconds) {
+void HangWatch::Start(int32_t hangSeconds) {
     Stop();
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!deadlocks && hangSeconds == 0) {
+    deadlocks_ = Sanitizing(SanitizerCheck::kSync);
+    hangSeconds_ = hangSeconds;
+    watchingThreads.store(SanitizingAny() || hangSeconds > 0);
+    if (!deadlocks_ && hangSeconds == 0) {
         return;
     }
-    deadlocks_ = deadlocks;
-    hangSeconds_ = hangSeconds;
     told_.clear();
     stop_.store(false);
     try {
         thread_ = StartThread("advstep-watch", [this] { ThreadMain(); });
-        watchingThreads.store(true);
     } catch (const std::exception& error) {
         Log(LogLevel::kError, "cannot start the thread that looks for hangs: {}", error.what());
     }

@@ -20,8 +20,9 @@ namespace advstep {
 /// it waits for will never come.
 class HangWatch {
  public:
-    /// Watches from now on, if there is anything to look for. `hangSeconds` is 0 for no such limit.
-    void Start(bool deadlocks, int32_t hangSeconds);
+    /// Watches from now on, if there is anything to look for, and lets streams note who queues
+    /// their work: under any check of the sanitizer. `hangSeconds` is 0 for no such limit.
+    void Start(int32_t hangSeconds);
     /// Ends the thread. Nothing is watched any more.
     void Stop();
 

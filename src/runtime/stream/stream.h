@@ -351,6 +351,7 @@ class Stream {
     bool IsOldLocked(const MemoryCheck& check, uint64_t checkedAt);
     void NoteQueued(uint64_t first);
     void ViewFront(StreamView* view);
+    bool CopyCaller(CallStack* queuedBy) const;
     bool NeedsWaking(bool heavy) const;
     void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
     void DropLocked();
@@ -379,6 +380,7 @@ class Stream {
     FrontObstacle LookAtFront(WaitClock::time_point* again);
     bool LeavesFrontToWorkers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
+    Status RunLocked(const Task& task);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     /// Steps aside if the task may take long. Only the watcher asks one whose data decide: a
     /// synchronisation has asked it already, which takes time.

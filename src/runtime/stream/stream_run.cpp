@@ -311,8 +311,8 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
             trace_.Skipped(*task, {this, sequence});
         }
     } else if (task->run != nullptr && !expired) {
-        status = task->length == TaskLength::kBrief && keepLock && !traced
-                     ? RunCatching(*task)
+        status = task->length == TaskLength::kBrief && keepLock && !traced && !WatchingThreads()
+                     ? RunLocked(*task)
                      : RunUnlocked(*task, traced, lock);
     } else {
         if (expired) {
@@ -358,9 +358,16 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     }
 }
 
+inline Status Stream::RunLocked(const Task& task) {
+    const RunningWork work(task, ToPointer(identity_.handle));
+    return RunCatching(task);
+}
+
 Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
     const ContextRef context = identity_.context;
     const void* const stream = ToPointer(identity_.handle);
+    CallStack queuedBy;
+    const bool noted = WatchingThreads() && CopyCaller(&queuedBy);
     running_ = true;
     lock.unlock();
     if (task.length >= TaskLength::kByData || task.kind == TaskKind::kHostFunction) {
@@ -370,7 +377,7 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
         trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});
     }
     const RunFrame frame(this);
-    const RunningWork work(task, stream);
+    const RunningWork work(task, stream, noted ? &queuedBy : nullptr);
     const DoingScope doing({this, completed_.load(std::memory_order_relaxed) + 1}, task);
     Status status = RunTask(task, context);
     if (traced) {
@@ -379,6 +386,15 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     lock.lock();
     running_ = false;
     return status;
+}
+
+// Copies the call that queued the front.
+bool Stream::CopyCaller(CallStack* queuedBy) const {
+    const WorkNote* const note = notes_.Find(completed_.load(std::memory_order_relaxed) + 1);
+    if (note != nullptr) {
+        *queuedBy = note->stack;
+    }
+    return note != nullptr;
 }
 
 void Stream::StepAsideFor(const Task& task) {
@@ -408,14 +424,16 @@ inline bool Stream::EndFront(uint64_t sequence) {
 
 bool Stream::RunBriefTasks(uint64_t last, int* most) {
     // The lock is not kept for a callback or for the writing of a trace, which may take long.
-    while (*most > 0 && !Reached(last) && !Trace::On() && !HasExceptionCallback()) {
+    // Watched work is run where it is noted.
+    while (*most > 0 && !Reached(last) && !Trace::On() && !HasExceptionCallback() &&
+           !WatchingThreads()) {
         const Task& task = *queue_.Front();
         if (task.skip != TaskSkip::kNot || AwaitsAbort(identity_.context.device, task) ||
             !task.brief()) {
             break;
         }
         const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
-        Status status = RunCatching(task);
+        Status status = RunLocked(task);
         if (__builtin_expect(!status.ok(), 0)) {
             Fail(sequence, std::move(status));
         }

@@ -187,15 +187,14 @@ std::string SlotFaultWords(const Fault& fault) {
     if (static_cast<AdvanceStepFault>(fault.kind) == AdvanceStepFault::kSameSlot) {
         return fmt::format(
             "same_slot: queries {} and {} write slot {}, which is one token of the KV cache; "
-            "expected blocks of their own",
+            "expected rows of blockTables with blocks of their own to write",
             std::min(fault.row, v[1]), std::max(fault.row, v[1]), v[0]);
     }
     return fmt::format(
-        "shared_block: query {} writes into block {}, which query {} {}; expected a block of its "
-        "own to write",
+        "shared_block: query {} writes into block {}, which query {} {} of blockTables; expected a "
+        "block of its own to write",
         fault.row, v[0], v[1],
-        v[2] < 0 ? std::string("writes too")
-                 : fmt::format("has in column {} of blockTables", v[2]));
+        v[2] < 0 ? std::string("writes too, by its row") : fmt::format("has in column {}", v[2]));
 }
 
 bool IsSlotFault(const Fault& fault) {

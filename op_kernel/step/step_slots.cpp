@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The look of the sanitizer at the state that Step leaves: no block is in two places.
+// The look of the sanitizer at the state that Step is given: no block is in two places. It comes
+// before the checks, so the numbers may be any.
 
 #include <algorithm>
 #include <new>
@@ -45,7 +46,7 @@ void StepSlots(const CoreContext& core, const void* payload) try {
     const int64_t freeEntries = std::clamp<int64_t>(*view.a.freeListLen, 0, view.t.freeCapacity);
     int64_t blocks = freeEntries;
     for (int64_t slot = 0; slot < view.t.batch; ++slot) {
-        blocks += std::max<int64_t>(0, view.a.usedListLen[slot]);
+        blocks += std::clamp<int64_t>(view.a.usedListLen[slot], 0, view.t.tableWidth);
     }
     BlockPlaces places(blocks);
     for (int64_t entry = 0; entry < freeEntries; ++entry) {

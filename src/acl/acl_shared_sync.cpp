@@ -60,7 +60,7 @@ aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) 
         traits.device = current.device;
         traits.shared = true;
         const auto entry = TheEvents().Acquire();
-        entry.object->Open(entry.handle, traits, {}, std::move(board));
+        entry.object->Open(entry.handle, traits, std::move(board));
         *event = ToPointer(entry.handle);
         return NoteIfMade({}, ObjectKind::kEvent, "aclrtIpcOpenEventHandle", event);
     });

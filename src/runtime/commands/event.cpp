@@ -124,8 +124,8 @@ Status FindEvent(const void* handle, Event** event) {
 
 // The life of an event.
 
-void Event::Open(Handle handle, const Traits& traits, ResourceHold hold,
-                 std::unique_ptr<EventBoard> board, std::unique_ptr<SharedState> setting) {
+void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board,
+                 std::unique_ptr<SharedState> setting, ResourceHold hold) {
     const std::lock_guard<std::mutex> lock(mutex_);
     handle_ = handle;
     hold_ = std::move(hold);

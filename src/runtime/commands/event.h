@@ -73,9 +73,8 @@ class Event {
         uint32_t flag = 0;               // as its creator gave it
     };
 
-    void Open(Handle handle, const Traits& traits, ResourceHold hold,
-              std::unique_ptr<EventBoard> board = nullptr,
-              std::unique_ptr<SharedState> setting = nullptr);
+    void Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board = nullptr,
+              std::unique_ptr<SharedState> setting = nullptr, ResourceHold hold = {});
     Status Close(Handle handle);
     /// Closes the event if it is alive and of that context (0: any). True: it was closed.
     bool CloseIfOf(Handle context);

@@ -3,10 +3,12 @@
 
 #include "src/acl/pinned_bytes.h"
 
+#include <exception>
 #include <map>
 #include <mutex>
 
 #include "src/base/never_destroyed.h"
+#include "src/base/sanitizer_scope.h"
 
 namespace advstep {
 namespace {
@@ -24,10 +26,14 @@ PinnedBlocks& ThePinnedBlocks() {
 
 }  // namespace
 
-void NotePinned(const void* address, ResourceHold hold) {
-    PinnedBlocks& blocks = ThePinnedBlocks();
-    const std::lock_guard<std::mutex> lock(blocks.mutex);
-    blocks.holds[address] = std::move(hold);
+void NotePinned(const void* address, ResourceHold hold) noexcept {
+    const SanitizerScope own;
+    try {
+        PinnedBlocks& blocks = ThePinnedBlocks();
+        const std::lock_guard<std::mutex> lock(blocks.mutex);
+        blocks.holds[address] = std::move(hold);
+    } catch (const std::exception&) {
+    }
 }
 
 ResourceHold TakePinned(const void* address) {

@@ -13,8 +13,9 @@
 
 namespace advstep {
 
-/// Notes what a block of pinned memory takes, until Unpinned.
-void NotePinned(const void* address, ResourceHold hold);
+/// Notes what a block of pinned memory takes, until UnpinCounted. Without memory for the note, the
+/// block does not count.
+void NotePinned(const void* address, ResourceHold hold) noexcept;
 
 /// Calls `pin`, which pins `bytes` at *address and returns a Status. 207001: the host has no more
 /// pinned memory, by the check of limits.

@@ -23,6 +23,7 @@
 #include "src/base/no_cancellation.h"
 #include "src/base/no_file_signals.h"
 #include "src/base/open_file.h"
+#include "src/base/sanitizer_scope.h"
 
 namespace advstep {
 namespace {
@@ -186,6 +187,7 @@ Status OpenFiles(const std::string& path, Findings* findings) {
 
 Status StartSanitizer(const SanitizerSettings& settings) {
     const NoCancellation noCancellation;
+    const SanitizerScope own;
     Findings& findings = TheFindings();
     const std::lock_guard<std::mutex> lock(findings.mutex);
     if (findings.settings.file != settings.file || findings.lines < 0) {
@@ -205,6 +207,7 @@ Status StartSanitizer(const SanitizerSettings& settings) {
 
 void Report(const Finding& finding) noexcept {
     const NoCancellation noCancellation;
+    const SanitizerScope own;
     try {
         Findings& findings = TheFindings();
         const std::lock_guard<std::mutex> lock(findings.mutex);
@@ -217,6 +220,7 @@ void Report(const Finding& finding) noexcept {
 bool CountIfReported(SanitizerCheck check, const char* kind, const CallStack& first,
                      const CallStack& second) noexcept {
     const NoCancellation noCancellation;
+    const SanitizerScope own;
     try {
         Findings& findings = TheFindings();
         const std::lock_guard<std::mutex> lock(findings.mutex);

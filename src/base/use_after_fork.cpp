@@ -10,6 +10,7 @@
 
 #include "src/base/fork.h"
 #include "src/base/sanitizer.h"
+#include "src/base/sanitizer_scope.h"
 
 namespace advstep {
 namespace {
@@ -27,6 +28,7 @@ const ForkHook noteFork([](void*) noexcept {
 }  // namespace
 
 void SetRuntimeInUse(const SanitizerSettings* settings) {
+    const SanitizerScope own;
     delete inUse.exchange(settings != nullptr ? new SanitizerSettings(*settings) : nullptr);
 }
 
@@ -34,6 +36,7 @@ void TellUseAfterFork(const char* call) noexcept {
     if (!forkedFromUse.exchange(false)) {
         return;
     }
+    const SanitizerScope own;
     try {
         // The runtime of the child has not started, or starts with settings of its own.
         const SanitizerSettings* const settings = inUse.load();

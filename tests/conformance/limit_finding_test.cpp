@@ -74,8 +74,8 @@ void MakeTooManyStreams() {
 TEST_F(LimitFindingTest, StreamsAreThoseOfTheSoc) {
     EXPECT_EXIT(RunLimited({{"ADVANCE_STEP_SANITIZE", "limits"}}, MakeTooManyStreams),
                 testing::ExitedWithCode(0),
-                "limits: streams: device 0 has 1984 streams, and Ascend910B3 has 1984; 1 more is "
-                "refused\n(.*\n)+.*the call that is refused:");
+                "limits: streams: aclrtCreateStream is refused: device 0 .Ascend910B3. has 1984 of "
+                "at most 1984 streams, and 1 more is needed\n(.*\n)+.*the call that is refused:");
 }
 
 TEST_F(LimitFindingTest, IsNoneWithoutTheSanitizer) {
@@ -137,7 +137,8 @@ void MakeModels() {
 
 TEST_F(LimitFindingTest, ModelsHoldStreams) {
     EXPECT_EXIT(RunLimited(Limits("streams=5"), MakeModels), testing::ExitedWithCode(0),
-                "limits: streams: device 0 has 5 streams, and .*has 5");
+                "limits: streams: aclrtStreamWaitEvent is refused: device 0 .* has 5 of at most 5 "
+                "streams(.*\n)+.*limits: streams: aclmdlRICaptureBegin is refused: ");
 }
 
 TEST_F(LimitFindingTest, OtherObjectsAreLimitedIfASettingSaysSo) {
@@ -164,8 +165,9 @@ TEST_F(LimitFindingTest, OtherObjectsAreLimitedIfASettingSaysSo) {
                        Must(aclmdlRICaptureEnd(stream, &model));
                    }),
         testing::ExitedWithCode(0),
-        "limits: events: device 0 has 2 events(.*\n)+.*limits: notifies: device 0 has 1 "
-        "notifies(.*\n)+.*limits: models: device 0 has 1 captured models");
+        "limits: events: aclrtCreateEvent is refused: device 0 .* has 2 of at most 2 events(.*\n)+"
+        ".*limits: notifies: aclrtCreateNotify is refused: .*1 of at most 1 notifies(.*\n)+"
+        ".*limits: models: aclmdlRICaptureBegin is refused: .*1 of at most 1 captured models");
 }
 
 TEST_F(LimitFindingTest, PinnedBytesAreThoseOfTheHost) {
@@ -186,8 +188,8 @@ TEST_F(LimitFindingTest, PinnedBytesAreThoseOfTheHost) {
                 Must(aclrtMallocHost(&first, 40 << 10));
             }),
         testing::ExitedWithCode(0),
-        "limits: pinned_bytes: the host uses 40960 bytes of pinned host memory, and "
-        "Ascend910B3 has 65536; 40960 more is refused");
+        "limits: pinned_bytes: aclrtMallocHost is refused: the host has 40960 of at most 65536 "
+        "bytes of pinned host memory, and 40960 more are needed");
 }
 
 TEST_F(LimitFindingTest, RefusesBadTexts) {

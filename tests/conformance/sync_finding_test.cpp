@@ -262,7 +262,8 @@ const SanitizeCase kSyncFound[] = {
      "sync: sync_in_capture: aclrtSynchronizeEvent .*107028"},
     {"CopyAtOnceInACapture", CopyAtOnceInACapture, "sync: sync_in_capture: aclrtMemset .*107030"},
     {"RecordForNobody", RecordForNobody,
-     "sync: event_never_waited: event 0x[0-9a-f]+ was recorded"},
+     "sync: event_never_waited: event 0x[0-9a-f]+ was recorded in stream 0x[0-9a-f]+ by "
+     "aclrtRecordEvent, and nobody "},
     {"RecordForNobodyUntilTheReset", RecordForNobodyUntilTheReset, "sync: event_never_waited: "},
     {"RecordForNobodyUntilTheEnd", RecordForNobodyUntilTheEnd, "sync: event_never_waited: "},
     {"FailUnasked", FailUnasked,

@@ -16,6 +16,7 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/base/sanitizer.h"
+#include "src/base/sanitizer_scope.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/running_work.h"
 #include "src/runtime/task/thread_watch.h"
@@ -38,6 +39,7 @@ void TellEnded(uint64_t thread, Handle stream, size_t queued) noexcept {
     if (!Sanitizing(SanitizerCheck::kSync)) {
         return;
     }
+    const SanitizerScope own;
     try {
         Finding finding(
             SanitizerCheck::kSync, "callback_thread_ended",

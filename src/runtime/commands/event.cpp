@@ -268,7 +268,7 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
     captured_ = place;
     reset_ = Ticket{};
     stamped_ = false;
-    use_.Recorded();
+    use_.Recorded(stream.handle);
     return {};
 }
 

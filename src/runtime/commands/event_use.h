@@ -13,31 +13,38 @@ namespace advstep {
 
 /// The use of an event in its life. An event that was recorded, and that no call has ever waited
 /// for, queried, synchronised or timed, is a finding when it ends. One use is enough: the last
-/// records of a right program are often left alone. The event's lock guards it.
+/// records of a right program are often left alone. Without memory for the note, nothing is told.
+/// The event's lock guards it.
 class EventUse {
  public:
     void Open() {
         used_ = false;
-        recordedBy_.reset();
+        record_.reset();
     }
     void Used() { used_ = true; }
-    void Recorded() {
+    void Recorded(Handle stream) noexcept {
         if (Sanitizing(SanitizerCheck::kSync) && !used_) {
-            recordedBy_ = std::make_unique<CallStack>(CallStack::Here());
+            Note(stream);
         }
     }
     /// Tells it once if the event was recorded and never used.
-    void End(Handle event) {
-        if (__builtin_expect(recordedBy_ != nullptr, 0)) {
+    void End(Handle event) noexcept {
+        if (__builtin_expect(record_ != nullptr, 0)) {
             Tell(event);
         }
     }
 
  private:
-    void Tell(Handle event);
+    struct LastRecord {
+        Handle stream;
+        CallStack stack;
+    };
+
+    void Note(Handle stream) noexcept;
+    void Tell(Handle event) noexcept;
 
     bool used_ = false;
-    std::unique_ptr<const CallStack> recordedBy_;  // the last record before the first use
+    std::unique_ptr<const LastRecord> record_;  // before the first use
 };
 
 }  // namespace advstep

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "src/base/sanitizer_scope.h"
 #include "src/runtime/device/device.h"
 
 namespace advstep {
@@ -33,17 +34,23 @@ const char* PluralOf(DeviceResource resource) {
 
 void ReportLimit(const Device& device, DeviceResource resource, uint64_t used, uint64_t amount,
                  uint64_t limit) {
+    const SanitizerScope own;
+    const CallStack stack = CallStack::Here();
+    const std::string call = stack.EntryCall();
     const bool bytes = resource == DeviceResource::kPinnedBytes;
     Finding finding(
         SanitizerCheck::kLimits, NameOf(resource),
-        fmt::format("{} {} {}, and {} has {}; {} more is refused",
-                    bytes ? "the host uses" : fmt::format("device {} has", device.id()), used,
-                    PluralOf(resource), device.settings().soc.name, limit, amount));
+        fmt::format("{} is refused: {} has {} of at most {} {}, and {} more {} needed",
+                    call.empty() ? "a call" : call,
+                    bytes ? "the host"
+                          : fmt::format("device {} ({})", device.id(), device.settings().soc.name),
+                    used, limit, PluralOf(resource), amount, amount == 1 ? "is" : "are"));
     if (resource == DeviceResource::kStreams) {
         finding.Line("each branch of a captured model holds a stream until the model is destroyed");
     }
     finding.Line("expected fewer at a time, or another limit by ADVANCE_STEP_LIMITS");
-    finding.Stack("work", "the call that is refused:", CallStack::Here());
+    finding.Stack("work", "the call that is refused:", stack);
+    finding.fields().Add("call", call);
     finding.fields().Add("device", static_cast<uint64_t>(device.id()));
     finding.fields().Add("used", used);
     finding.fields().Add("limit", limit);

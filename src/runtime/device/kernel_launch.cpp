@@ -20,6 +20,7 @@
 #include "src/base/float_environment.h"
 #include "src/base/log.h"
 #include "src/base/sanitizer.h"
+#include "src/base/sanitizer_scope.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/task/running_work.h"
@@ -72,11 +73,6 @@ void ReportSlots(const char* call, const std::string& message) {
     }
     finding.fields().Add("call", call);
     Report(finding);
-}
-
-// Returns whether the phase is not played.
-inline bool IsLeftOut(const KernelPhase& phase) {
-    return phase.onFault == OnFault::kFinding && !Sanitizing(SanitizerCheck::kSlots);
 }
 
 // Ends a phase that found a fault. It returns a failure, or writes a warning to the log.
@@ -135,6 +131,17 @@ void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, i
     }
 }
 
+// Plays a phase of OnFault::kFinding as RunPlainly does.
+[[gnu::cold, gnu::noinline]] void LookPlainly(const KernelLaunch& launch, const void* payload,
+                                              const KernelPhase& phase, CoreContext* core) {
+    const SanitizerScope own;
+    PlayInOrder(phase, payload, 0, launch.coreCount, core);
+    if (core->fault->found()) {
+        (void)EndPhase(launch, payload, phase, *core->fault);
+        *core->fault = {};
+    }
+}
+
 // Runs a launch on one thread, with the cores in order and no trace, as most launches are. It is
 // inlined because it is a good part of the time of a short launch.
 [[gnu::always_inline]] inline Status RunPlainly(const KernelLaunch& launch, const void* payload,
@@ -153,7 +160,10 @@ void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, i
     }
     for (; index < program.phaseCount; ++index) {
         const KernelPhase& phase = program.phases[index];
-        if (IsLeftOut(phase)) {
+        if (phase.onFault == OnFault::kFinding) {
+            if (Sanitizing(SanitizerCheck::kSlots)) {
+                LookPlainly(launch, payload, phase, &core);
+            }
             continue;
         }
         PlayInOrder(phase, payload, 0, launch.coreCount, &core);
@@ -242,9 +252,12 @@ Status RunAtLength(const KernelLaunch& launch, const void* payload, const Kept& 
     const bool threads =
         (launch.rows >= kRowsWorthThreads || !order.empty()) && device.cores().threads() > 1;
     for (int32_t index = 0; index < program.phaseCount; ++index) {
-        if (IsLeftOut(program.phases[index])) {
+        const KernelPhase& phase = program.phases[index];
+        const bool looks = phase.onFault == OnFault::kFinding;
+        if (looks && !Sanitizing(SanitizerCheck::kSlots)) {
             continue;
         }
+        const SanitizerScope own(looks);
         Fault fault;
         if (threads) {
             RunPhaseOnThreads(play, index, &fault);
@@ -252,7 +265,7 @@ Status RunAtLength(const KernelLaunch& launch, const void* payload, const Kept& 
             PlayCores(play, index, 0, launch.coreCount, &fault);
         }
         if (fault.found()) {
-            ADVSTEP_RETURN_IF_ERROR(EndPhase(launch, payload, program.phases[index], fault));
+            ADVSTEP_RETURN_IF_ERROR(EndPhase(launch, payload, phase, fault));
         }
     }
     CountSuccess(launch, payload);

@@ -19,6 +19,7 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/base/sanitizer.h"
+#include "src/base/sanitizer_scope.h"
 #include "src/runtime/stream/streams.h"
 
 namespace advstep {
@@ -100,6 +101,7 @@ void HangWatch::Start(int32_t hangSeconds) {
     }
     told_.clear();
     stop_.store(false);
+    const SanitizerScope own;
     try {
         thread_ = StartThread("advstep-watch", [this] { ThreadMain(); });
     } catch (const std::exception& error) {

@@ -5,9 +5,12 @@
 
 #include <fmt/core.h>
 
+#include "src/base/sanitizer_scope.h"
+
 namespace advstep {
 
 void ReportSyncInCapture(const Status& refused) {
+    const SanitizerScope own;
     const CallStack stack = CallStack::Here();
     const std::string call = stack.EntryCall();
     Finding finding(SanitizerCheck::kSync, "sync_in_capture",
@@ -22,6 +25,7 @@ void ReportSyncInCapture(const Status& refused) {
 }
 
 void ReportUnaskedFailure(Handle stream, const Status& failure, const CallStack* queuedBy) {
+    const SanitizerScope own;
     Finding finding(SanitizerCheck::kSync, "error_never_asked",
                     fmt::format("a task of stream {} failed with {}, and no call has asked for it",
                                 ToPointer(stream), failure.code()));

@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <exception>
 
+#include "src/base/sanitizer_scope.h"
+
 namespace advstep {
 
 void WorkNotes::Add(uint64_t first, uint64_t last, uint64_t completed) noexcept {
+    const SanitizerScope own;
     try {
         while (!notes_.empty() && notes_.front().last <= completed) {
             notes_.pop_front();

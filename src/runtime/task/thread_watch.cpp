@@ -10,6 +10,7 @@
 #include "src/base/fork.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/sanitizer_scope.h"
 #include "src/runtime/task/task.h"
 
 namespace advstep {
@@ -20,6 +21,7 @@ const ForkHook watchNobody([](void*) noexcept { watchingThreads.store(false); })
 
 bool EnterDoing(const ThreadDoing& doing) noexcept {
     const NoCancellation noCancellation;
+    const SanitizerScope own;
     try {
         TheThreadWatch().Enter(doing);
         return true;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of programs, and a program's life in its process.
+#include "corpus.h"
+
+#include <cstdio>
+
+#include "device_program.h"
+
+namespace corpus {
+
+std::vector<Program>& Programs() {
+    static auto* const programs = new std::vector<Program>;
+    return *programs;
+}
+
+int RunProgram(const std::string& name) {
+    for (const Program& program : Programs()) {
+        if (name == program.name) {
+            Must(aclInit(nullptr));
+            Must(aclrtSetDevice(0));
+            program.run();
+            Must(aclrtResetDeviceForce(0));
+            Must(aclFinalize());
+            return 0;
+        }
+    }
+    std::fprintf(stderr, "no program %s\n", name.c_str());
+    return 2;
+}
+
+}  // namespace corpus

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests, or one program of the corpus: sanitizer_corpus --program NAME.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "corpus.h"
+
+int main(int argc, char** argv) {
+    if (argc == 3 && std::strcmp(argv[1], "--program") == 0) {
+        return corpus::RunProgram(argv[2]);
+    }
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

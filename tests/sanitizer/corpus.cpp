@@ -3,6 +3,7 @@
 #include "corpus.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "device_program.h"
 
@@ -26,6 +27,18 @@ int RunProgram(const std::string& name) {
     }
     std::fprintf(stderr, "no program %s\n", name.c_str());
     return 2;
+}
+
+int ShowProgram(const std::string& name) {
+    for (const Program& program : Programs()) {
+        if (name == program.name) {
+            setenv("ADVANCE_STEP_SANITIZE", program.checks.c_str(), 1);
+            for (const auto& [setting, value] : program.settings) {
+                setenv(setting.c_str(), value.c_str(), 1);
+            }
+        }
+    }
+    return RunProgram(name);
 }
 
 }  // namespace corpus

@@ -46,6 +46,8 @@ struct Registered {
 
 // Runs a program in this process; returns the exit status.
 int RunProgram(const std::string& name);
+// The same under the program's check and settings.
+int ShowProgram(const std::string& name);
 
 }  // namespace corpus
 

@@ -193,5 +193,10 @@ INSTANTIATE_TEST_SUITE_P(Corpus, BadProgramTest, testing::ValuesIn(ProgramsThat(
 INSTANTIATE_TEST_SUITE_P(Corpus, RightProgramTest, testing::ValuesIn(ProgramsThat(false)),
                          support::CaseName());
 
+TEST(CorpusTest, IsLarge) {
+    EXPECT_GE(ProgramsThat(true).size(), 40U);
+    EXPECT_GE(ProgramsThat(false).size(), 40U);
+}
+
 }  // namespace
 }  // namespace corpus

@@ -101,6 +101,7 @@ BAD_PROGRAM(WaitsWithTheLockOfAHostFunction, "sync",
 // acl samples: the thread that runs the callbacks has ended.
 BAD_PROGRAM(WaitsForAnEndedCallbackThread, "sync",
             {{"sync", "deadlock|hang", {"aclrtLaunchCallback"}}}, {}, kStopsAfterASecond) {
+    // [WaitsForAnEndedCallbackThread]
     static std::atomic<int> counter{0};
     const aclrtStream stream = NewStream();
     std::thread([stream] {
@@ -109,16 +110,19 @@ BAD_PROGRAM(WaitsForAnEndedCallbackThread, "sync",
     }).join();
     Must(aclrtLaunchCallback(&CountUp, &counter, ACL_CALLBACK_BLOCK, stream));
     Synchronize(stream);
+    // [/WaitsForAnEndedCallbackThread]
 }
 
 // A hang without a finding of its own: a host function that never comes back.
 BAD_PROGRAM(WaitsForAHostFunctionThatHangs, "sync",
             {{"sync", "hang", {"WaitsForAHostFunctionThatHangs"}}}, {}, kStopsAfterASecond) {
+    // [WaitsForAHostFunctionThatHangs]
     static std::promise<void> never;
     const aclrtStream stream = NewStream();
     Must(aclrtLaunchHostFunc(
         stream, [](void*) { never.get_future().wait(); }, nullptr));
     Synchronize(stream);
+    // [/WaitsForAHostFunctionThatHangs]
 }
 
 // vllm-ascend, tilelang-ascend: a worker is forked after the runtime was used.

@@ -11,8 +11,8 @@
 namespace advstep {
 namespace {
 
-constexpr const char* kNames[kDeviceResources] = {"streams", "events", "notifies", "models",
-                                                  "pinned_bytes"};
+constexpr const char* kResourceNames[kDeviceResources] = {"streams", "events", "notifies", "models",
+                                                          "pinned_bytes"};
 
 // A SoC by the beginning of its name. A number is one that a public page tells
 // (docs/internals/provenance.md); kUnknown is a number that none tells, so it is no limit.
@@ -46,7 +46,9 @@ std::optional<uint64_t> ReadNumber(std::string_view text, bool bytes) {
 
 }  // namespace
 
-const char* NameOf(DeviceResource resource) { return kNames[static_cast<size_t>(resource)]; }
+const char* NameOf(DeviceResource resource) {
+    return kResourceNames[static_cast<size_t>(resource)];
+}
 
 DeviceLimits DeviceLimits::OfSoc(const std::string& soc) {
     DeviceLimits found;
@@ -68,11 +70,11 @@ bool DeviceLimits::Read(const std::string& text) {
         const std::string_view pair = rest.substr(0, comma);
         const size_t equals = pair.find('=');
         const auto* const name =
-            std::find(std::begin(kNames), std::end(kNames), pair.substr(0, equals));
-        if (name == std::end(kNames) || equals == std::string_view::npos) {
+            std::find(std::begin(kResourceNames), std::end(kResourceNames), pair.substr(0, equals));
+        if (name == std::end(kResourceNames) || equals == std::string_view::npos) {
             return false;
         }
-        const auto place = static_cast<size_t>(name - kNames);
+        const auto place = static_cast<size_t>(name - kResourceNames);
         read.limits_[place] = ReadNumber(
             pair.substr(equals + 1), place == static_cast<size_t>(DeviceResource::kPinnedBytes));
         if (!read.limits_[place]) {

@@ -52,7 +52,7 @@ Findings& TheFindings() {
     return *findings;
 }
 
-std::atomic<bool> exitHooked{false};
+std::atomic<bool> listingHooked{false};
 const ForkHook offInTheChild([](void*) noexcept { sanitizerChecks.store(0); });
 
 void CloseFiles(Findings* findings) {
@@ -65,7 +65,7 @@ void CloseFiles(Findings* findings) {
 }
 
 // Lists what was found more than once, and writes how often into the file.
-void AtExit(int, void*) {
+void ListFindingsAtExit(int, void*) {
     const NoCancellation noCancellation;
     const NoFileSignals noFileSignals;
     Findings& findings = TheFindings();
@@ -197,9 +197,9 @@ Status StartSanitizer(const SanitizerSettings& settings) {
         }
     }
     findings.settings = settings;
-    if (settings.checks != 0 && !exitHooked.exchange(true)) {
+    if (settings.checks != 0 && !listingHooked.exchange(true)) {
         PrepareExitStatus();
-        (void)on_exit(&AtExit, nullptr);
+        (void)on_exit(&ListFindingsAtExit, nullptr);
     }
     sanitizerChecks.store(settings.checks);
     return {};

@@ -30,7 +30,7 @@ bool TakeFlag(PollWaitTask& base) {
     return notify.flag.load()->exchange(0) != 0;
 }
 
-WaitFacts ExplainWait(const PollWaitTask& base) {
+WaitFacts ExplainNotifyWait(const PollWaitTask& base) {
     const Notify& notify = *static_cast<const WaitNotifyTask&>(base).notify;
     WaitFacts facts;
     facts.giver = notify.shared.load() ? WaitGiver::kUnknown : WaitGiver::kProcess;
@@ -40,7 +40,7 @@ WaitFacts ExplainWait(const PollWaitTask& base) {
 }
 
 constexpr TaskType kWaitType = {nullptr, nullptr, kTouchesNothing.listMemory,
-                                nullptr, false,   &ExplainWait};
+                                nullptr, false,   &ExplainNotifyWait};
 
 // Lists the notify, which must be alive at a replay.
 void ListNotify(const void* source, std::vector<Use>* uses) {

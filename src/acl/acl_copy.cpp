@@ -77,16 +77,27 @@ Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Ma
     return wait.WaitForTask();
 }
 
-Status Copy(const CopyRequest& request) {
+// Tells the sanitizer of a copy that the calling thread makes.
+void TellCopy(const char* call, const Work& work) {
+    std::vector<Use> uses;
+    work.listUses(work.source, &uses);
+    TheDeviceSanitizer().HostUses(call, true, std::move(uses));
+}
+
+Status Copy(const char* call, const CopyRequest& request) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     const MemoryHold hold = HoldFor(request);
     CopySides sides;
     ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(Memory(), request, &sides));
     return ActNow([&] {
-        if (!request.Empty()) {
-            CopyNow(request);
+        if (request.Empty()) {
+            return;
         }
+        if (SanitizingWork()) {
+            TellCopy(call, WorkOf(request, sides, OwnDevice()));
+        }
+        CopyNow(request);
     });
 }
 
@@ -169,7 +180,12 @@ Status CopyAll(const CopyBatch& batch, size_t* wrong) {
     const MemoryHold hold = HoldForBatch();
     CopySides sides;
     ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, false, &sides, wrong));
-    return ActNow([&] { CopyBatchNow(batch); });
+    return ActNow([&] {
+        if (SanitizingWork()) {
+            TellCopy("aclrtMemcpyBatch", WorkOf(batch, 0, sides, OwnDevice()));
+        }
+        CopyBatchNow(batch);
+    });
 }
 
 Status CopyAllAsync(const CopyBatch& batch, aclrtStream stream, size_t* wrong) {
@@ -248,8 +264,12 @@ Status CheckPointer(const char* name, const void* address) {
 
 void ListPointers(const void* source, std::vector<Use>* uses) {
     const auto& copy = *static_cast<const OffsetCopy*>(source);
-    uses->push_back({Use::Kind::kMemory, "dst", copy.dst, sizeof(void*)});
-    uses->push_back({Use::Kind::kMemory, "src", copy.src, sizeof(void*)});
+    const auto list = [&](const char* name, const void* address) {
+        uses->push_back({Use::Kind::kMemory, name, address, sizeof(void*), Use::Access::kReads});
+        uses->back().leadsAnywhere = true;
+    };
+    list("dst", copy.dst);
+    list("src", copy.src);
 }
 
 // The sum is one of numbers: the pointer may be null or wrong, and the offset of any size.
@@ -316,8 +336,9 @@ struct ReduceRanges {
 
 void ListReduced(const void* source, std::vector<Use>* uses) {
     const auto& ranges = *static_cast<const ReduceRanges*>(source);
-    uses->push_back({Use::Kind::kMemory, "dst", ranges.dst, ranges.bytes});
-    uses->push_back({Use::Kind::kMemory, "src", ranges.src, ranges.bytes});
+    uses->push_back(
+        {Use::Kind::kMemory, "dst", ranges.dst, ranges.bytes, Use::Access::kReadsAndWrites});
+    uses->push_back({Use::Kind::kMemory, "src", ranges.src, ranges.bytes, Use::Access::kReads});
 }
 
 Status FindReduceKind(aclrtReduceKind kind, ReduceKind* found) {
@@ -463,7 +484,7 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
         }
         const CopyRequest request{dst, destMax, src, count, kind};
         ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
-        return Copy(request);
+        return Copy("aclrtMemcpy", request);
     });
 }
 
@@ -479,7 +500,7 @@ aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
     return AclBoundary("aclrtMemcpy2d", [&]() -> Status {
         const CopyRequest request = Rows(dst, dpitch, src, spitch, width, height, kind);
         ADVSTEP_RETURN_IF_ERROR(CheckRows(request));
-        return Copy(request);
+        return Copy("aclrtMemcpy2d", request);
     });
 }
 
@@ -526,7 +547,14 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
         const MemoryHold hold = HoldForFill(devPtr, count);
         CopySides sides;
         ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &sides));
-        return ActNow([&] { FillNow(devPtr, value, count); });
+        return ActNow([&] {
+            if (SanitizingWork()) {
+                TheDeviceSanitizer().HostUses(
+                    "aclrtMemset", false,
+                    {{Use::Kind::kMemory, "devPtr", devPtr, count, Use::Access::kWrites}});
+            }
+            FillNow(devPtr, value, count);
+        });
     });
 }
 

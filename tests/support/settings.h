@@ -40,9 +40,25 @@ inline const std::string& TestGuard() {
     return guard;
 }
 
+// ADVANCE_STEP_TEST_SANITIZE and ADVANCE_STEP_TEST_SANITIZE_FILE of the test's own environment:
+// every runtime of the test is under the sanitizer so, unless the test says otherwise.
+inline const Settings& TestSanitizer() {
+    static const Settings sanitizer = [] {
+        Settings found;
+        for (const char* name : {"SANITIZE", "SANITIZE_FILE"}) {
+            if (const char* text = getenv((std::string("ADVANCE_STEP_TEST_") + name).c_str())) {
+                found[std::string("ADVANCE_STEP_") + name] = text;
+            }
+        }
+        return found;
+    }();
+    return sanitizer;
+}
+
 // Makes settings the only ADVANCE_STEP_* variables; the runtime reads them when it starts next.
 inline void WriteEnvironment(const Settings& settings) {
     const std::string& guard = TestGuard();  // read before it is unset
+    const Settings& sanitizer = TestSanitizer();
     for (const auto& [name, value] : ReadEnvironment()) {
         unsetenv(name.c_str());
     }
@@ -51,6 +67,9 @@ inline void WriteEnvironment(const Settings& settings) {
     }
     if (!guard.empty()) {
         setenv("ADVANCE_STEP_GUARD", guard.c_str(), 0);
+    }
+    for (const auto& [name, value] : sanitizer) {
+        setenv(name.c_str(), value.c_str(), 0);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "acl/rt/types.h"
 #include "src/base/status.h"
 #include "src/runtime/capture/task_group.h"
+#include "src/runtime/sanitizer/ordered_work.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
 
@@ -33,6 +34,7 @@ struct RecordedTask {
     int32_t waitBranch = kNoWait;
     size_t waitPosition = 0;
     TaskGroup::Place groupPlace;
+    std::shared_ptr<const QueuedWork> work;  // for the sanitizer; null: there is nothing to tell
 
     const Task& task() const { return TaskOf(record); }
 };
@@ -89,6 +91,7 @@ struct BranchImage {
     bool heavy = false;
     bool startsTimed = false;  // the first task is a wait with a timeout
     bool foreign = false;      // one of the tasks is, as RecordedTask::foreign
+    std::vector<std::shared_ptr<const QueuedWork>> works;  // RecordedTask::work, by task
 
     size_t bytes() const { return records.size() * sizeof(TaskChunk); }
 };

@@ -56,6 +56,21 @@ struct Callbacks::CallbackTask : PollWaitTask {
     bool noMemory;
     uint64_t id;
 
+    /// Returns the place of the task that is the front of its stream, and tells the sanitizer that
+    /// the host sees it.
+    static Ticket PlaceOf(const CallbackTask& task) {
+        if (!SanitizingWork()) {
+            return {};
+        }
+        Stream* const stream = TheStreams().Find(task.replay != 0 ? task.replay : task.stream);
+        if (stream == nullptr) {
+            return {};
+        }
+        const Ticket place = stream->Front();
+        TheDeviceSanitizer().HostSees(place.stream, place.sequence);
+        return place;
+    }
+
     static bool Holds(PollWaitTask& base) {
         auto& task = static_cast<CallbackTask&>(base);
         Callbacks& all = TheCallbacks();
@@ -63,7 +78,8 @@ struct Callbacks::CallbackTask : PollWaitTask {
             task.posted = true;
             try {
                 task.thread =
-                    all.Post({0, task.stream, task.function, task.userData}, task.replay, &task.id);
+                    all.Post({0, task.stream, task.function, task.userData, PlaceOf(task)},
+                             task.replay, &task.id);
             } catch (const std::bad_alloc&) {
                 task.noMemory = true;
             }
@@ -184,6 +200,9 @@ Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
     work.role = Work::Role::kCallback;
     return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) CallbackTask;
+        static constexpr TaskType kType = {nullptr, nullptr, nullptr, "aclrtLaunchCallback",
+                                           false,   true};
+        task->type = &kType;
         task->name = "callback";
         task->kind = TaskKind::kPollWait;
         task->holds = &CallbackTask::Holds;
@@ -276,6 +295,10 @@ Status Callbacks::Process(const WaitLimit& limit) {
             ++callbackDepth;
             const RunningWork running("callback", "aclrtLaunchCallback",
                                       ToPointer(callback.stream));
+            if (callback.place.stream != nullptr) {
+                const InsideHostFunction inside(callback.place.stream, callback.place.sequence);
+                return CallCatching(callback.function, callback.userData);
+            }
             return CallCatching(callback.function, callback.userData);
         }
         if (limit.Expired()) {

@@ -59,16 +59,17 @@ void ListWordMemory(const Task& task, TouchedMemory* touched) {
 }
 
 void ListWord(const void* source, std::vector<Use>* uses) {
-    uses->push_back({Use::Kind::kMemory, "devAddr", source, sizeof(uint64_t)});
+    uses->push_back(*static_cast<const Use*>(source));
 }
 
 // Queues work with the word, after the check of its address. `make` constructs the record.
 template <typename Make>
-Status EnqueueOn(const StreamRef& stream, const void* address, size_t recordBytes, Make&& make) {
+Status EnqueueOn(const StreamRef& stream, const Use& use, size_t recordBytes, Make&& make) {
     RunningWork::DescribeCrashes();
+    const void* const address = use.address;
     Work work(recordBytes);
     work.listUses = &ListWord;
-    work.source = address;
+    work.source = &use;
     const uint64_t epoch = TheDeviceMemory().epoch();
     ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &work.foreign));
     const auto again = [&]() -> Status {
@@ -99,7 +100,10 @@ Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value,
     if (flag != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "flag is {}; expected 0", flag);
     }
-    return EnqueueOn(stream, address, sizeof(ValueWriteTask), [&](void* memory) {
+    Use use{Use::Kind::kMemory, "devAddr", address, sizeof(uint64_t), Use::Access::kWrites};
+    use.signal = Use::Signal::kWrites;
+    use.value = value;
+    return EnqueueOn(stream, use, sizeof(ValueWriteTask), [&](void* memory) {
         auto* const task = new (memory) ValueWriteTask;
         task->name = "value write";
         task->address = static_cast<uint64_t*>(address);
@@ -110,8 +114,8 @@ Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value,
             TheWorkers().Wake();
             return Status();
         };
-        static constexpr TaskType kType = {nullptr, nullptr, &ListWordMemory<ValueWriteTask>,
-                                           "aclrtValueWrite"};
+        static constexpr TaskType kType = {
+            nullptr, nullptr, &ListWordMemory<ValueWriteTask>, "aclrtValueWrite", false, true};
         task->type = &kType;
         return task;
     });
@@ -123,7 +127,12 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
                      "flag is {}; expected ACL_STREAM_WAIT_VALUE_GEQ 0, EQ 1, AND 2 or NOR 3",
                      flag);
     }
-    return EnqueueOn(stream, address, sizeof(ValueWaitTask), [&](void* memory) {
+    Use use{Use::Kind::kMemory, "devAddr", address, sizeof(uint64_t), Use::Access::kReads};
+    use.signal = Use::Signal::kAwaitsWord;
+    use.value = value;
+    use.flag = flag;
+    use.holds = &ConditionHolds;
+    return EnqueueOn(stream, use, sizeof(ValueWaitTask), [&](void* memory) {
         auto* const task = new (memory) ValueWaitTask;
         task->name = "value wait";
         task->kind = TaskKind::kPollWait;

@@ -165,6 +165,9 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
         ADVSTEP_RETURN_IF_ERROR(TheTrace().Open(settings.trace));
     }
     ADVSTEP_RETURN_IF_ERROR(StartSanitizer(settings.sanitizer));
+    if (SanitizingWork()) {
+        TheDeviceSanitizer().AskForPeers(&HasPeerAccess);
+    }
     SetLogLevel(settings.logLevel);
     SetLeakMode(settings.leaks);
     LogSettings(settings);

@@ -310,6 +310,9 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
             trace_.Skipped(*task, {this, sequence});
         }
     } else if (task->run != nullptr && !expired) {
+        if (SanitizingWork() && task->TellsHost()) {
+            TellSeen(sequence);
+        }
         status = task->length == TaskLength::kBrief && keepLock && !traced
                      ? RunCatching(*task)
                      : RunUnlocked(*task, traced, lock);
@@ -370,7 +373,13 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     }
     const RunFrame frame(this);
     const RunningWork work(task, stream);
-    Status status = RunTask(task, context);
+    Status status;
+    if (SanitizingWork() && task.kind == TaskKind::kHostFunction) {
+        const InsideHostFunction inside(this, completed_.load(std::memory_order_relaxed) + 1);
+        status = RunTask(task, context);
+    } else {
+        status = RunTask(task, context);
+    }
     if (traced) {
         trace_.End(task, status.code());
     }
@@ -435,6 +444,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
     ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
     const uint64_t last = issued_.load(std::memory_order_relaxed);
     if (Reached(last)) {
+        TellSeen(last);
         return failures_.Take(0, last);
     }
     unwaited_.Waited();
@@ -445,6 +455,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
     if (claimant_ == nullptr && runs) {
         wakes = RunBriefTasks(last, &lockKept);
         if (!wakes && Reached(last)) {
+            TellSeen(last);
             return failures_.Take(0, last);
         }
     }
@@ -466,6 +477,9 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         lock.lock();
     }
     wait.LeaveLocked();
+    if (Reached(last)) {
+        TellSeen(last);
+    }
     const int32_t abort = wait.AbortCode();  // while the lock was released
     Status result = abort != 0 ? AbortedError(abort) : wait.TakeFailureLocked();
     lock.unlock();
@@ -479,6 +493,9 @@ Status Stream::Query(Handle handle, Handle caller, bool* complete) {
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         *complete = Reached(issued_.load(std::memory_order_relaxed));
+        if (*complete) {
+            TellSeen(issued_.load(std::memory_order_relaxed));
+        }
         // The caller does not run the work, and may poll until another thread has run it.
         wake = !*complete && claimant_ == nullptr && !FrontWaits() &&
                workers_->watch() >= WorkerControl::Watch::kNapping;
@@ -564,6 +581,9 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInLi
                 startAgain();
                 break;
         }
+    }
+    if (given.ofProgram && ticket.stream->Reached(ticket.sequence)) {
+        ticket.stream->TellSeen(ticket.sequence);
     }
     const int32_t abort = wait->AbortCode();
     return abort != 0 ? AbortedError(abort) : Status();

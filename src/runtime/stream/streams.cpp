@@ -184,7 +184,11 @@ Status RefuseInsideTask() {
 }
 
 Status DrainDevice(const Device* device, const WaitLimit& limit) {
-    return WaitForAll(BusyStreams(device), limit);
+    ADVSTEP_RETURN_IF_ERROR(WaitForAll(BusyStreams(device), limit));
+    if (SanitizingWork()) {
+        TheDeviceSanitizer().HostSeesDevice(device);  // also the streams that were idle
+    }
+    return {};
 }
 
 Status DrainForTeardown(const Device* device) { return DrainDevice(device, ToTheEnd()); }
@@ -209,6 +213,9 @@ Status SynchronizeStreamsOf(const Device* device, const WaitLimit& limit) {
     }
     for (Stream::WaitInList& wait : waits) {
         ADVSTEP_RETURN_IF_ERROR(wait.Wait(limit));
+    }
+    if (SanitizingWork()) {
+        TheDeviceSanitizer().HostSeesDevice(device);
     }
     for (Stream::WaitInList& wait : waits) {
         ADVSTEP_RETURN_IF_ERROR(wait.TakeFailure());

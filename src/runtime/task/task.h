@@ -57,6 +57,7 @@ struct TaskType {
     void (*listMemory)(const Task& task, TouchedMemory* touched) = nullptr;
     const char* call = nullptr;   // that queues such tasks; null: the name of the task says it
     bool describesCrash = false;  // others describe its crashes: RunningWork does not
+    bool tellsHost = false;       // the program may learn from it that the stream has come so far
 };
 
 /// The type of tasks of which there is nothing to say, and which touch no memory of a program.
@@ -80,6 +81,10 @@ struct Task {
     bool mayTakeLong() const {
         return length >= TaskLength::kUnknown || kind == TaskKind::kHostFunction ||
                (length == TaskLength::kByData && !type->isBrief(*this));
+    }
+    /// Returns whether the host may learn from the run of the task that the stream has come so far.
+    bool TellsHost() const {
+        return kind == TaskKind::kHostFunction || (type != nullptr && type->tellsHost);
     }
     /// Returns whether the task is a WaitTask.
     bool waits() const { return kind == TaskKind::kTicketWait || kind == TaskKind::kPollWait; }

@@ -32,7 +32,7 @@ typedef void (*AdvStepReleaseHostOperator)(void* args);
 /// Device memory that the operator uses.
 typedef struct {
     const void* address;
-    uint64_t bytes; /* and how they are used: ADVSTEP_RANGE_READ, ADVSTEP_RANGE_WRITTEN, .. */
+    uint64_t bytes; /* and how they are used: ADVSTEP_RANGE_* */
 } AdvStepMemoryRange;
 
 typedef struct {

@@ -8,15 +8,18 @@
 #include "acl/acl_rt.h"
 #include "op_kernel/reduce/reduce_kernel.h"
 #include "src/base/boundary.h"
+#include "src/base/sanitizer_scope.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/capture/capture.h"
 #include "src/runtime/commands/launcher.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/memory/copy.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/resource_limit.h"
 #include "src/runtime/stream/stream.h"
+#include "src/runtime/stream/sync_findings.h"
 #include "src/runtime/task/ticket.h"
 
 using namespace advstep;
@@ -37,7 +40,7 @@ const Device* OwnDevice() {
 template <typename Act>
 Status ActNow(Act&& act) {
     ADVSTEP_RETURN_IF_ERROR(
-        TheCaptureRegistry().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
+        ToldInCapture(TheCaptureRegistry().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT)));
     act();
     return {};
 }
@@ -79,9 +82,22 @@ Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Ma
 
 // Tells the sanitizer of a copy that the calling thread makes.
 void TellCopy(const char* call, const Work& work) {
+    const SanitizerScope own;
     std::vector<Use> uses;
     work.listUses(work.source, &uses);
     TheDeviceSanitizer().HostUses(call, true, std::move(uses));
+}
+
+// Tells it that the copy has been made.
+void TellRead(const Work& work) {
+    const SanitizerScope own;
+    std::vector<Use> uses;
+    work.listUses(work.source, &uses);
+    for (const Use& use : uses) {
+        if (use.access == Use::Access::kReads) {
+            TheDeviceSanitizer().HostHasRead(use.address, use.bytes);
+        }
+    }
 }
 
 Status Copy(const char* call, const CopyRequest& request) {
@@ -98,6 +114,9 @@ Status Copy(const char* call, const CopyRequest& request) {
             TellCopy(call, WorkOf(request, sides, OwnDevice()));
         }
         CopyNow(request);
+        if (SanitizingWork()) {
+            TellRead(WorkOf(request, sides, OwnDevice()));
+        }
     });
 }
 
@@ -185,6 +204,9 @@ Status CopyAll(const CopyBatch& batch, size_t* wrong) {
             TellCopy("aclrtMemcpyBatch", WorkOf(batch, 0, sides, OwnDevice()));
         }
         CopyBatchNow(batch);
+        if (SanitizingWork()) {
+            TellRead(WorkOf(batch, 0, sides, OwnDevice()));
+        }
     });
 }
 
@@ -549,6 +571,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
         ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &sides));
         return ActNow([&] {
             if (SanitizingWork()) {
+                const SanitizerScope own;
                 TheDeviceSanitizer().HostUses(
                     "aclrtMemset", false,
                     {{Use::Kind::kMemory, "devPtr", devPtr, count, Use::Access::kWrites}});

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "src/base/crash_signal.h"
+
 namespace advstep {
 namespace {
 
@@ -66,6 +68,16 @@ void CallStack::NameFrame(void* address, std::string* file, std::string* functio
     }
 }
 
+std::string CallStack::EntryCall() const {
+    std::string file;
+    std::string function;
+    const int shown = FirstShown();
+    if (shown > 0) {
+        NameFrame(addresses[shown - 1], &file, &function);
+    }
+    return function;
+}
+
 std::vector<std::string> CallStack::Lines(size_t most) const {
     std::vector<std::string> lines;
     for (int frame = FirstShown(); frame < frames && lines.size() < most; ++frame) {
@@ -82,6 +94,43 @@ std::vector<std::string> CallStack::Lines(size_t most) const {
                         (function.empty() ? "" : " (" + function + ")"));
     }
     return lines;
+}
+
+void CallStack::Write(size_t most) const noexcept {
+    size_t written = 0;
+    for (int frame = FirstShown(); frame < frames && written < most; ++frame, ++written) {
+        const char* const call = CallBefore(addresses[frame]);
+        Dl_info info{};
+        const bool known = dladdr(call, &info) != 0 && info.dli_fname != nullptr;
+        SignalLine line;
+        line << "      " << (known ? info.dli_fname : "");
+        const auto offset = static_cast<uint64_t>(call - static_cast<const char*>(info.dli_fbase));
+        (known ? line << "+" : line).Address(known ? offset : reinterpret_cast<uintptr_t>(call));
+        if (known && info.dli_sname != nullptr) {
+            line << " (" << info.dli_sname << ")";
+        }
+        line.Write();
+    }
+}
+
+CallStack CallStack::And(const CallStack& other) const {
+    CallStack both;
+    for (const CallStack* const stack : {this, &other}) {
+        const int first = stack->FirstShown();
+        const int taken = std::min(kMostFrames / 2, stack->frames - first);
+        std::copy_n(stack->addresses + first, taken, both.addresses + both.frames);
+        both.frames += taken;
+    }
+    return both;
+}
+
+uint64_t CallStack::Hash() const {
+    uint64_t hash = 0;
+    for (int frame = 0; frame < frames; ++frame) {
+        hash = hash * 0x9E3779B97F4A7C15 + reinterpret_cast<uintptr_t>(addresses[frame]);
+        hash ^= hash >> 29;
+    }
+    return hash;
 }
 
 bool CallStack::operator==(const CallStack& other) const {

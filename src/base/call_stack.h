@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,10 @@ struct CallStack {
     /// the program.
     std::vector<std::string> Lines(size_t most) const;
 
+    /// Returns the name of this library's function that its caller has called, or "" if it is not
+    /// known, because the library is linked into the program.
+    std::string EntryCall() const;
+
     /// Calls visit(file, function) for the frames that Lines shows. A text is empty if it is not
     /// known; a function of C++ is demangled, with its parameters.
     template <typename Visit>
@@ -39,6 +44,16 @@ struct CallStack {
             visit(std::string_view(file), std::string_view(function));
         }
     }
+
+    /// Writes what Lines returns to standard error, with names as the linker has them. It takes no
+    /// memory, so a signal handler may call it.
+    void Write(size_t most) const noexcept;
+
+    /// Returns the innermost frames of the caller of this library, and of the other stack's.
+    CallStack And(const CallStack& other) const;
+
+    /// Returns a number that is the same for equal stacks.
+    uint64_t Hash() const;
 
     bool operator==(const CallStack& other) const;
     bool operator<(const CallStack& other) const;

@@ -23,6 +23,7 @@
 #include "src/base/no_cancellation.h"
 #include "src/base/no_file_signals.h"
 #include "src/base/open_file.h"
+#include "src/base/sanitizer_scope.h"
 
 namespace advstep {
 namespace {
@@ -64,7 +65,7 @@ void CloseFiles(Findings* findings) {
 }
 
 // Lists what was found more than once, and writes how often into the file.
-void AtExit(int, void*) {
+void ListFindingsAtExit(int, void*) {
     const NoCancellation noCancellation;
     const NoFileSignals noFileSignals;
     Findings& findings = TheFindings();
@@ -141,11 +142,8 @@ off_t AppendLine(int file, const Finding& finding) {
 }
 
 void ReportLocked(Findings* findings, const Finding& finding) {
-    const CallStack none{};
-    const auto& stacks = finding.stacks();
     Place& place =
-        findings->places[{finding.check(), finding.kind(), stacks.empty() ? none : stacks[0].stack,
-                          stacks.size() < 2 ? none : stacks[1].stack}];
+        findings->places[{finding.check(), finding.kind(), finding.Site(0), finding.Site(1)}];
     ++place.count;
     if (place.count > 1) {
         return;
@@ -186,6 +184,7 @@ Status OpenFiles(const std::string& path, Findings* findings) {
 
 Status StartSanitizer(const SanitizerSettings& settings) {
     const NoCancellation noCancellation;
+    const SanitizerScope own;
     Findings& findings = TheFindings();
     const std::lock_guard<std::mutex> lock(findings.mutex);
     if (findings.settings.file != settings.file || findings.lines < 0) {
@@ -197,7 +196,7 @@ Status StartSanitizer(const SanitizerSettings& settings) {
     findings.settings = settings;
     if (settings.checks != 0 && !exitHooked.exchange(true)) {
         PrepareExitStatus();
-        (void)on_exit(&AtExit, nullptr);
+        (void)on_exit(&ListFindingsAtExit, nullptr);
     }
     sanitizerChecks.store(settings.checks);
     return {};
@@ -205,6 +204,7 @@ Status StartSanitizer(const SanitizerSettings& settings) {
 
 void Report(const Finding& finding) noexcept {
     const NoCancellation noCancellation;
+    const SanitizerScope own;
     try {
         Findings& findings = TheFindings();
         const std::lock_guard<std::mutex> lock(findings.mutex);
@@ -217,6 +217,7 @@ void Report(const Finding& finding) noexcept {
 bool CountIfReported(SanitizerCheck check, const char* kind, const CallStack& first,
                      const CallStack& second) noexcept {
     const NoCancellation noCancellation;
+    const SanitizerScope own;
     try {
         Findings& findings = TheFindings();
         const std::lock_guard<std::mutex> lock(findings.mutex);

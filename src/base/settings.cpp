@@ -27,6 +27,7 @@ namespace {
 constexpr int32_t kMostVectorCores = 65536;
 constexpr int32_t kMostDevices = 1024;
 constexpr int32_t kMostThreads = 1024;
+constexpr int32_t kMostHangSeconds = 1'000'000;
 
 std::optional<uint64_t> ParseNumber(const std::string& text) {
     uint64_t value = 0;
@@ -175,6 +176,13 @@ const SettingRow kSettings[] = {
      }},
     {"ADVANCE_STEP_MEMORY", "bytes >= 1, with K, M or G after the number if wanted", SetMemory},
     {"ADVANCE_STEP_QUEUE", "a number of tasks, or 0 for no limit", SetQueue},
+    {"ADVANCE_STEP_LIMITS",
+     "NAME=NUMBER with commas between them, of streams, events, notifies, models and pinned_bytes",
+     [](const std::string& text, Settings* s) { return s->limits.Read(text); }},
+    {"ADVANCE_STEP_HANG", "seconds from 1 to 1000000",
+     [](const std::string& text, Settings* s) {
+         return SetCount(text, kMostHangSeconds, &s->hangSeconds);
+     }},
     {"ADVANCE_STEP_CORE_ORDER", "ascending or a seed >= 0", SetCoreOrder},
     {"ADVANCE_STEP_GUARD", "off, after or before",
      [](const std::string& text, Settings* s) { return Choose(text, kGuards, &s->guard); }},

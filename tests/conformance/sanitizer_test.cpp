@@ -25,7 +25,6 @@ using testing::AllOf;
 using testing::ExitedWithCode;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 
 using Program = std::function<void()>;
 

@@ -12,6 +12,7 @@
 #include "acl/rt/types.h"
 #include "src/base/status.h"
 #include "src/runtime/capture/task_group.h"
+#include "src/runtime/device/device_resources.h"
 #include "src/runtime/sanitizer/ordered_work.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
@@ -60,6 +61,8 @@ struct ModelBody {
     std::vector<Condition*> conditions;
     std::string name;
     std::vector<ModelEndCallback> endCallbacks;
+    std::vector<ResourceHold>
+        holds;  // what the model takes of its device: itself, and a stream a branch
 };
 
 /// Returns a branch for whose last task the end of branch 0 does not wait, or -1 if all branches

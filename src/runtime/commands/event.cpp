@@ -13,7 +13,9 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/streams.h"
+#include "src/runtime/stream/sync_findings.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
@@ -66,6 +68,17 @@ struct SettingWaitTask : PollWaitTask {
     const EventSetting* setting;
 };
 
+WaitFacts ExplainSettingWait(const PollWaitTask& base) {
+    WaitFacts facts;
+    facts.giver = WaitGiver::kProcess;
+    facts.holds = static_cast<const SettingWaitTask&>(base).setting->load() != 0;
+    facts.text = "a record of its event, which is of ACL_EVENT_EXTERNAL";
+    return facts;
+}
+
+constexpr TaskType kSettingWaitType = {nullptr, nullptr, kTouchesNothing.listMemory,
+                                       nullptr, false,   &ExplainSettingWait};
+
 // Makes a task that takes effect even if the work around it is dropped, as the records of other
 // events do.
 Task* MakeSettingTask(void* memory, const char* name, EventSetting* setting,
@@ -115,9 +128,11 @@ Status FindEvent(const void* handle, Event** event) {
 // The life of an event.
 
 void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board,
-                 std::unique_ptr<SharedState> setting) {
+                 std::unique_ptr<SharedState> setting, ResourceHold hold) {
     const std::lock_guard<std::mutex> lock(mutex_);
     handle_ = handle;
+    hold_ = std::move(hold);
+    use_.Open();
     board_ = std::move(board);
     boardNumber_ = 0;
     setting_ = std::move(setting);
@@ -138,6 +153,8 @@ Status Event::Close(Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     RetireStates();
+    hold_.GiveBack();
+    use_.End(handle);
     handle_ = 0;
     ++recordNumber_;
     return {};
@@ -155,12 +172,19 @@ bool Event::CloseIfOf(Handle context) {
         (void)setting_.release();
         (void)board_.release();  // queued work may use it, and there is no memory to find out
     }
+    hold_.GiveBack();
+    use_.End(handle_);
     handle_ = 0;
     ++recordNumber_;
     return true;
 }
 
 void Event::ReclaimStates() noexcept { TheRetiredStates().Reclaim(); }
+
+void Event::ReportUnused() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    use_.End(handle_);
+}
 
 Status Event::Check(Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -247,12 +271,14 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
     captured_ = place;
     reset_ = Ticket{};
     stamped_ = false;
+    use_.Recorded(stream.handle);
     return {};
 }
 
 Status Event::WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    use_.Used();
     ADVSTEP_RETURN_IF_ERROR(FixUsage(&waitUsage_, Usage::kInStream, "waited for"));
     if (!traits_.waitable) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
@@ -341,7 +367,8 @@ Status Event::Reset(Handle handle, const StreamRef& stream) {
 Status Event::LatestRecord(Handle handle, Ticket* ticket) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
-    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
+    use_.Used();
     *ticket = ResetHasRun() ? Ticket{} : record_;
     return {};
 }
@@ -349,7 +376,8 @@ Status Event::LatestRecord(Handle handle, Ticket* ticket) {
 Status Event::Read(Handle handle, State* state) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
-    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
+    use_.Used();
     state->kind = traits_.kind;
     state->shared = board_ != nullptr;
     state->timing = traits_.timing;
@@ -504,7 +532,7 @@ Status Event::WaitOnExternal(const StreamRef& stream, int64_t timeoutNanoseconds
         [&](void* memory) {
             auto* const task = new (memory) SettingWaitTask;
             task->name = "event wait";
-            task->type = &kTouchesNothing;
+            task->type = &kSettingWaitType;
             task->kind = TaskKind::kPollWait;
             task->timeoutNanoseconds = timeoutNanoseconds;
             task->setting = Setting();
@@ -557,6 +585,7 @@ Status Event::RecordInModel(Handle handle, const StreamRef& stream) {
 Status Event::WaitInModel(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    use_.Used();
     ADVSTEP_RETURN_IF_ERROR(FixUsage(&waitUsage_, Usage::kInModel, "waited for"));
     ADVSTEP_RETURN_IF_ERROR(CheckInModel(stream));
     return stream.Enqueue(EventWork(sizeof(TicketWaitTask), handle, Work::Role::kModelWait),

@@ -10,6 +10,7 @@
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/memory/memory_sharing.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
 
@@ -29,6 +30,18 @@ bool TakeFlag(PollWaitTask& base) {
     base.recheck = notify.shared.load();  // another process wakes no thread of this one
     return notify.flag.load()->exchange(0) != 0;
 }
+
+WaitFacts ExplainWait(const PollWaitTask& base) {
+    const Notify& notify = *static_cast<const WaitNotifyTask&>(base).notify;
+    WaitFacts facts;
+    facts.giver = notify.shared.load() ? WaitGiver::kUnknown : WaitGiver::kProcess;
+    facts.holds = notify.flag.load()->load() != 0;
+    facts.text = fmt::format("a record of notify {}", ToPointer(notify.handle.load()));
+    return facts;
+}
+
+constexpr TaskType kWaitType = {nullptr, nullptr, kTouchesNothing.listMemory,
+                                nullptr, false,   &ExplainWait};
 
 // These list the notify, which must be alive at a replay.
 void ListRecord(const void* source, std::vector<Use>* uses) {
@@ -58,22 +71,29 @@ void NotifyTable::ReclaimLocked() {
     }
 }
 
-Handle NotifyTable::Enter(Handle context, std::unique_ptr<SharedState> state) {
+Handle NotifyTable::Enter(Handle context, std::unique_ptr<SharedState> state, ResourceHold hold) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
     const auto entry = table_.Acquire();
     entry.object->flag.store(static_cast<NotifyFlag*>(state->Get()));
     entry.object->shared.store(state->Imported());
     entry.object->state = std::move(state);
+    {
+        const std::lock_guard<std::mutex> queueing(entry.object->queueing);
+        entry.object->hold = std::move(hold);
+    }
     entry.object->context.store(context);
     entry.object->handle.store(entry.handle);
     return entry.handle;
 }
 
-Status NotifyTable::Create(Handle context, Handle* handle) {
+Status NotifyTable::Create(Handle context, const Device* device, Handle* handle) {
+    ResourceHold hold;
+    ADVSTEP_RETURN_IF_ERROR(ResourceHold::Take(device, DeviceResource::kNotifies,
+                                               ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, &hold));
     std::unique_ptr<SharedState> state;
     ADVSTEP_RETURN_IF_ERROR(SharedState::Make(sizeof(NotifyFlag), &state));
-    *handle = Enter(context, std::move(state));
+    *handle = Enter(context, std::move(state), std::move(hold));
     return {};
 }
 
@@ -152,7 +172,11 @@ Status NotifyTable::CheckAlive(const void* handle) {
 bool NotifyTable::EndHandle(Notify* notify, Handle handle) {
     const std::unique_lock<std::shared_mutex> replays(replaying_);
     const std::lock_guard<std::mutex> queueing(notify->queueing);
-    return notify->handle.compare_exchange_strong(handle, 0);
+    const bool ended = notify->handle.compare_exchange_strong(handle, 0);
+    if (ended) {
+        notify->hold.GiveBack();
+    }
+    return ended;
 }
 
 void NotifyTable::Retire(Notify* notify) {
@@ -232,7 +256,7 @@ Status NotifyTable::Wait(const void* handle, const StreamRef& stream, int64_t ti
     return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) WaitNotifyTask;
         task->name = "notify wait";
-        task->type = &kTouchesNothing;
+        task->type = &kWaitType;
         task->kind = TaskKind::kPollWait;
         task->timeoutNanoseconds = timeoutNanoseconds;
         task->notify = notify;

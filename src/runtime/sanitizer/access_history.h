@@ -26,14 +26,18 @@ struct WorkAccess {
     }
 };
 
-/// For each byte, the last write and the reads since, one of each stream. An access that the host
-/// has seen is ordered before everything that is queued later, so it may be forgotten.
+/// For each byte, the accesses that later ones are compared with: all but the old ones, and those
+/// before an access of the same call site, which has an order with no later access that they have
+/// none with.
 class AccessHistory {
  public:
     /// Called with an earlier access that has no order with the new one, and the bytes of both.
     using Conflict = std::function<void(const WorkAccess& earlier, uint64_t begin, uint64_t end)>;
+    /// Returns whether the work comes before all work that will be added.
+    using IsOld = std::function<bool(const OrderedWork& work)>;
 
-    void Add(uint64_t begin, uint64_t end, const WorkAccess& access, const Conflict& conflict);
+    void Add(uint64_t begin, uint64_t end, const WorkAccess& access, const Conflict& conflict,
+             const IsOld& isOld);
     /// Adds an access to some bytes of a range, of which it is not known which. It conflicts with
     /// nothing.
     void AddInexact(uint64_t begin, uint64_t end, const WorkAccess& access);
@@ -43,12 +47,7 @@ class AccessHistory {
     template <typename Visit>
     void ForEach(uint64_t begin, uint64_t end, Visit&& visit) const {
         cells_.ForEach(begin, end, [&](uint64_t, uint64_t, const Cell& cell) {
-            if (cell.write.work != nullptr) {
-                visit(cell.write);
-            }
-            for (const WorkAccess& read : cell.reads) {
-                visit(read);
-            }
+            std::for_each(cell.begin(), cell.end(), visit);
         });
         for (const Inexact& inexact : inexact_) {
             if (inexact.begin < end && begin < inexact.end) {
@@ -61,44 +60,19 @@ class AccessHistory {
 
     /// Returns whether so much has been added that Sweep is worth its price.
     bool SweepIsDue() const { return cells_.Size() + inexact_.size() > sweepAt_; }
-    /// Forgets the accesses that isSeen(const OrderedWork&) returns true for.
-    template <typename IsSeen>
-    void Sweep(IsSeen&& isSeen) {
-        cells_.Sweep([&](Cell& cell) {
-            if (cell.write.work != nullptr && isSeen(*cell.write.work)) {
-                cell.write = {};
-            }
-            cell.reads.erase(
-                std::remove_if(cell.reads.begin(), cell.reads.end(),
-                               [&](const WorkAccess& read) { return isSeen(*read.work); }),
-                cell.reads.end());
-            return cell.write.work == nullptr && cell.reads.empty();
-        });
-        inexact_.erase(
-            std::remove_if(inexact_.begin(), inexact_.end(),
-                           [&](const Inexact& inexact) { return isSeen(*inexact.access.work); }),
-            inexact_.end());
-        sweepAt_ = std::max(kLeastSweep, 2 * (cells_.Size() + inexact_.size()));
-    }
+    /// Forgets old accesses.
+    void Sweep(const IsOld& isOld);
 
  private:
-    static constexpr size_t kLeastSweep = 256;
-
-    struct Cell {
-        WorkAccess write;
-        std::vector<WorkAccess> reads;
-
-        bool operator==(const Cell& other) const {
-            return write == other.write && reads == other.reads;
-        }
-    };
+    using Cell = std::vector<WorkAccess>;
     struct Inexact {
         uint64_t begin;
         uint64_t end;
         WorkAccess access;
     };
+    static constexpr size_t kLeastSweep = 256;
 
-    static void AddTo(Cell* cell, const WorkAccess& access);
+    static void AddTo(Cell* cell, const WorkAccess& access, const IsOld& isOld);
 
     IntervalMap<Cell> cells_;
     std::vector<Inexact> inexact_;

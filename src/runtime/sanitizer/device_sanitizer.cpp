@@ -10,12 +10,21 @@
 #include <utility>
 
 #include "src/base/never_destroyed.h"
+#include "src/base/sanitizer_scope.h"
 
 namespace advstep {
 namespace {
 
 // A use of more runs than this is taken as a range of which some bytes are used.
 constexpr uint64_t kMostRuns = 2048;
+
+// The thread works for the sanitizer, under its lock.
+struct LockedScope {
+    explicit LockedScope(std::mutex* mutex) : lock(*mutex) {}
+
+    const SanitizerScope own;
+    const std::lock_guard<std::mutex> lock;
+};
 
 [[gnu::tls_model("initial-exec")]] thread_local const InsideHostFunction* innermost = nullptr;
 
@@ -32,6 +41,7 @@ std::shared_ptr<QueuedWork> Describe(const Task& task, std::vector<Use> uses) {
     what->name = task.name;
     what->call = task.type != nullptr ? task.type->call : nullptr;
     what->stack = CallStack::Here();
+    what->site = what->stack.Hash();
     what->uses = std::move(uses);
     what->copies = IsCopy(task, what->uses);
     what->ofDevice = task.category != TaskCategory::kMemory;
@@ -45,24 +55,46 @@ std::shared_ptr<QueuedWork> Describe(const Task& task, std::vector<Use> uses) {
     return what;
 }
 
-// The operators that read every byte of each tensor that they read. Others may read a part, as
-// those that take rows by an index.
+bool IsReduction(const QueuedWork& work) {
+    return std::strcmp(work.name, "aclrtReduceAsync") == 0;
+}
+
+bool HasWord(const QueuedWork& work, const std::vector<const char*>& words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return strcasestr(work.name, word) != nullptr; });
+}
+
+// The operators that may read a part of a tensor, as those that take rows by an index or a length,
+// have one of these words in their names. What others than CANN's read is not known.
 bool ReadsAll(const QueuedWork& work) {
-    static constexpr const char* kNames[] = {
-        "aclnnAbs",  "aclnnAdd",     "aclnnAdds",    "aclnnCast",   "aclnnDiv",
-        "aclnnDivs", "aclnnExp",     "aclnnGelu",    "aclnnMatmul", "aclnnMean",
-        "aclnnMm",   "aclnnMul",     "aclnnMuls",    "aclnnNeg",    "aclnnRelu",
-        "aclnnSilu", "aclnnSigmoid", "aclnnSoftmax", "aclnnSqrt",   "aclnnSub",
-        "aclnnSubs", "aclnnSum",     "aclnnTanh",    "aclnnRsqrt",  "aclnnReduceSum",
-        "aclnnMax",  "aclnnMin",     "aclnnCos",     "aclnnSin",    "aclrtReduceAsync"};
-    return work.copies || std::any_of(std::begin(kNames), std::end(kNames), [&](const char* name) {
-               return std::strcmp(name, work.name) == 0;
-           });
+    static const std::vector<const char*> kPartly = {
+        "attention", "index", "gather", "scatter", "embedding", "cache",  "take",     "select",
+        "slice",     "moe",   "group",  "rout",    "step",      "mask",   "pool",     "conv",
+        "col",       "fold",  "diag",   "tri",     "cholesky",  "linalg", "lstm",     "gru",
+        "rnn",       "ctc",   "nms",    "roi",     "grid",      "sample", "search",   "rope",
+        "rotary",    "seq",   "pad",    "crop",    "sparse",    "where",  "nonzero",  "unique",
+        "put",       "copy",  "clone",  "cat",     "stack",     "split",  "backward", "update"};
+    return work.copies || IsReduction(work) ||
+           (std::strncmp(work.name, "aclnn", 5) == 0 && !HasWord(work, kPartly));
+}
+
+// Whether the work is known to read what it writes, before that.
+bool ReadsWhatItWrites(const QueuedWork& work, const Use& use) {
+    return IsReduction(work) || (std::strncmp(work.name, "aclnnAdvanceStep", 16) == 0 &&
+                                 std::strcmp(use.name, "seqLens") == 0);
+}
+
+// Whether the operator only moves what it reads, so that unwritten bytes are no mistake.
+bool OnlyMoves(const QueuedWork& work) {
+    static const std::vector<const char*> kMoves = {"copy", "clone", "cat",   "contiguous", "stack",
+                                                    "pad",  "chunk", "split", "repeat",     "tile"};
+    return HasWord(work, kMoves);
 }
 
 }  // namespace
 
 std::shared_ptr<const QueuedWork> DescribeWork(const Task& task, const Work& work) {
+    const SanitizerScope own;
     std::vector<Use> uses;
     if (work.listUses != nullptr) {
         work.listUses(work.source, &uses);
@@ -71,6 +103,11 @@ std::shared_ptr<const QueuedWork> DescribeWork(const Task& task, const Work& wor
         return nullptr;
     }
     return Describe(task, std::move(uses));
+}
+
+std::shared_ptr<const CallStack> ReplayCall() {
+    const SanitizerScope own;
+    return std::make_shared<const CallStack>(CallStack::Here());
 }
 
 InsideHostFunction::InsideHostFunction(const void* stream, uint64_t sequence) noexcept
@@ -89,7 +126,7 @@ DeviceSanitizer::DeviceSanitizer()
     : order_([this](const std::shared_ptr<OrderedWork>& work) { Pass(work); }) {}
 
 void DeviceSanitizer::AskForPeers(HasPeer hasPeer) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     hasPeer_ = hasPeer;
 }
 
@@ -120,7 +157,8 @@ OrderStep::Kind StepOf(Use::Signal signal) {
 // A wait for a function of the program orders nothing else.
 bool IsUnknownWait(const Task& task) {
     return task.kind == TaskKind::kPollWait &&
-           !static_cast<const PollWaitTask&>(task).endsTaskBefore && !task.TellsHost();
+           !static_cast<const PollWaitTask&>(task).endsTaskBefore && !task.TellsHost() &&
+           (task.type == nullptr || !task.type->endedByHost);
 }
 
 OrderStep MakeStep(const Task& task, const QueuedWork* what) {
@@ -152,11 +190,14 @@ OrderStep MakeStep(const Task& task, const QueuedWork* what) {
 
 void DeviceSanitizer::Queued(const WorkPlace& place, const Task& task,
                              std::shared_ptr<const QueuedWork> what) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     devices_[place.stream] = place.device;
     OrderStep step = MakeStep(task, what.get());
     if (what != nullptr) {
         step.work = PlaceWork(place, what);
+    }
+    if (step.kind == OrderStep::Kind::kWriteWord) {
+        NoteWordWrite(step.key, {place.stream, place.sequence});
     }
     if (step.kind == OrderStep::Kind::kWork && step.work == nullptr) {
         order_.Queued(place.stream, place.sequence);
@@ -166,7 +207,7 @@ void DeviceSanitizer::Queued(const WorkPlace& place, const Task& task,
 }
 
 void DeviceSanitizer::BeginReplay(const WorkPlace& place, const void* model) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     OrderStep step;
     step.kind = OrderStep::Kind::kJoin;
     step.key = model;
@@ -174,7 +215,7 @@ void DeviceSanitizer::BeginReplay(const WorkPlace& place, const void* model) {
 }
 
 void DeviceSanitizer::EndReplay(const WorkPlace& place, const void* model) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     OrderStep step;
     step.kind = OrderStep::Kind::kPublish;
     step.key = model;
@@ -186,8 +227,10 @@ std::shared_ptr<const QueuedWork> DeviceSanitizer::Captured(const Task& task,
     if (uses.empty() && task.category != TaskCategory::kKernel) {
         return nullptr;
     }
+    const SanitizerScope own;
     const std::shared_ptr<QueuedWork> what = Describe(task, uses);
-    const std::lock_guard<std::mutex> lock(mutex_);
+    what->isCaptured = true;
+    const LockedScope scope(&mutex_);
     for (const Use& use : uses) {
         const std::shared_ptr<Block> block =
             use.kind == Use::Kind::kMemory ? blocks_.Find(reinterpret_cast<uintptr_t>(use.address))
@@ -201,6 +244,8 @@ std::shared_ptr<OrderedWork> DeviceSanitizer::PlaceWork(
     const WorkPlace& place, const std::shared_ptr<const QueuedWork>& what) {
     const auto work = std::make_shared<OrderedWork>();
     work->what = what;
+    work->replay = what->isCaptured ? place.replay : nullptr;
+    work->site = what->site ^ (work->replay != nullptr ? work->replay->Hash() : 0);
     work->handle = place.handle;
     work->device = place.device;
     work->number = ++works_;
@@ -312,9 +357,7 @@ void DeviceSanitizer::CheckReplaced(const OrderedWork& work) {
 void DeviceSanitizer::Pass(const std::shared_ptr<OrderedWork>& work) {
     std::vector<const OrderedWork*> raced;  // each pair of works is told once
     for (const PlacedUse& placed : work->uses) {
-        if (!placed.block->ended) {
-            PassAccess(work, placed, &raced);
-        }
+        PassAccess(work, placed, &raced);
     }
     if (Sanitizing(SanitizerCheck::kInit)) {
         PassInit(*work);
@@ -328,7 +371,7 @@ void DeviceSanitizer::PassAccess(const std::shared_ptr<OrderedWork>& work, const
     AccessHistory& history = placed.block->history;
     const Use& use = work->what->uses[placed.use];
     if (history.SweepIsDue()) {
-        history.Sweep([&](const OrderedWork& earlier) { return order_.HostHasSeen(earlier); });
+        history.Sweep([&](const OrderedWork& earlier) { return order_.IsOld(earlier); });
     }
     const WorkAccess access{work, placed.use, use.Writes()};
     if (!placed.exact) {
@@ -336,15 +379,17 @@ void DeviceSanitizer::PassAccess(const std::shared_ptr<OrderedWork>& work, const
         return;
     }
     const bool racing = Sanitizing(SanitizerCheck::kRace);
-    history.Add(placed.begin, placed.end, access,
-                [&](const WorkAccess& earlier, uint64_t begin, uint64_t end) {
-                    const OrderedWork* const other = earlier.work.get();
-                    if (racing && std::find(raced->begin(), raced->end(), other) == raced->end()) {
-                        raced->push_back(other);
-                        ReportRace(*earlier.work, earlier.use, *work, placed.use, *placed.block,
-                                   begin, end);
-                    }
-                });
+    history.Add(
+        placed.begin, placed.end, access,
+        [&](const WorkAccess& earlier, uint64_t begin, uint64_t end) {
+            const OrderedWork* const other = earlier.work.get();
+            if (racing && std::find(raced->begin(), raced->end(), other) == raced->end()) {
+                raced->push_back(other);
+                ReportRace(*earlier.work, earlier.use, *work, placed.use, *placed.block, begin,
+                           end);
+            }
+        },
+        [&](const OrderedWork& earlier) { return order_.IsOld(earlier); });
 }
 
 // Which bytes have been written.
@@ -366,7 +411,11 @@ void DeviceSanitizer::PassInit(const OrderedWork& work) {
         return;
     }
     for (size_t use = 0; use < what.uses.size(); ++use) {
-        if (what.uses[use].access == Use::Access::kReads) {
+        const Use& used = what.uses[use];
+        const bool reads =
+            used.access == Use::Access::kReads ||
+            (used.access == Use::Access::kReadsAndWrites && ReadsWhatItWrites(what, used));
+        if (reads && !OnlyMoves(what)) {
             CheckWritten(work, use);
         }
     }
@@ -384,7 +433,7 @@ void DeviceSanitizer::CheckWritten(const OrderedWork& work, size_t use) {
     uint64_t first = 0;
     const PlacedUse* where = nullptr;
     for (const PlacedUse& placed : work.uses) {
-        if (placed.use != use || !placed.exact) {
+        if (placed.use != use || (!placed.exact && !IsWord(work.what->uses[use]))) {
             continue;
         }
         all += placed.end - placed.begin;
@@ -444,13 +493,13 @@ void DeviceSanitizer::PassCopy(const OrderedWork& work, size_t destination) {
 // The host.
 
 void DeviceSanitizer::HostSees(const void* stream, uint64_t sequence) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     order_.HostSees(stream, sequence);
 }
 
 // Work that other threads have queued meanwhile may not have ended.
 void DeviceSanitizer::HostSeesDevice(const Device* device) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     for (const auto& [stream, itsDevice] : devices_) {
         const uint64_t queued = order_.QueuedOf(stream);
         if ((device == nullptr || itsDevice == device) && Reached({stream, queued})) {
@@ -460,13 +509,15 @@ void DeviceSanitizer::HostSeesDevice(const Device* device) {
 }
 
 void DeviceSanitizer::HostUses(const char* name, bool copies, std::vector<Use> uses) {
+    const SanitizerScope own;
     const auto what = std::make_shared<QueuedWork>();
     what->name = name;
     what->stack = CallStack::Here();
+    what->site = what->stack.Hash();
     what->uses = std::move(uses);
     what->copies = copies;
     what->ofDevice = false;
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     const std::shared_ptr<OrderedWork> work = PlaceWork({}, what);
     if (work == nullptr) {
         return;
@@ -478,8 +529,34 @@ void DeviceSanitizer::HostUses(const char* name, bool copies, std::vector<Use> u
     }
 }
 
+void DeviceSanitizer::NoteWordWrite(const void* word, const Ticket& place) {
+    constexpr size_t kMostWrites = 64;
+    std::deque<Ticket>& writes = words_[reinterpret_cast<uintptr_t>(word)];
+    if (writes.size() == kMostWrites) {
+        writes.pop_front();
+    }
+    writes.push_back(place);
+}
+
+void DeviceSanitizer::ForgetWords(const Block& block) {
+    words_.erase(words_.lower_bound(block.begin), words_.lower_bound(block.end()));
+}
+
+void DeviceSanitizer::HostHasRead(const void* address, uint64_t bytes) {
+    const LockedScope scope(&mutex_);
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    const auto end = words_.lower_bound(begin + bytes);
+    for (auto word = words_.lower_bound(begin); word != end; ++word) {
+        for (const Ticket& write : word->second) {
+            if (Reached(write)) {
+                order_.HostSees(write.stream, write.sequence);
+            }
+        }
+    }
+}
+
 void DeviceSanitizer::Unset(const void* signal) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     order_.Unset(signal);
 }
 
@@ -487,7 +564,7 @@ void DeviceSanitizer::Unset(const void* signal) {
 
 void DeviceSanitizer::Allocated(Block::Kind kind, uintptr_t begin, uint64_t bytes,
                                 const Device* device) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     const std::shared_ptr<Block> block = blocks_.Enter(kind, begin, bytes, device);
     if (kind == Block::Kind::kDevice && Sanitizing(SanitizerCheck::kInit)) {
         block->unwritten.Add(0, bytes);
@@ -537,7 +614,7 @@ void DeviceSanitizer::CheckUnused(const Block& block, uint64_t begin, uint64_t e
 }
 
 void DeviceSanitizer::Ended(uintptr_t begin) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     const std::shared_ptr<Block> block = blocks_.Find(begin);
     if (block == nullptr || block->begin != begin) {
         return;
@@ -547,18 +624,22 @@ void DeviceSanitizer::Ended(uintptr_t begin) {
                 : block->kind == Block::Kind::kRegistered ? EndOfUse::kUnregister
                                                           : EndOfUse::kFree);
     (void)blocks_.Leave(begin);
-    block->history = AccessHistory();
+    ForgetWords(*block);
+    if (!order_.Holds()) {
+        block->history = AccessHistory();  // no work will be compared with it
+    }
 }
 
 void DeviceSanitizer::EndedWithDevice(uintptr_t begin) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     if (const std::shared_ptr<Block> block = blocks_.Leave(begin); block != nullptr) {
+        ForgetWords(*block);
         block->history = AccessHistory();
     }
 }
 
 void DeviceSanitizer::RangeEnds(uintptr_t begin, uint64_t bytes) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     if (const std::shared_ptr<Block> block = blocks_.Find(begin); block != nullptr) {
         CheckUnused(*block, begin - block->begin, begin - block->begin + bytes,
                     EndOfUse::kUnregister);
@@ -570,12 +651,14 @@ void DeviceSanitizer::Refused(const char* argument, const void* address, uint64_
     if (!Sanitizing(SanitizerCheck::kMemory)) {
         return;
     }
+    const SanitizerScope own;
     const auto what = std::make_shared<QueuedWork>();
+    what->isCall = true;
     what->name = "the call";
     what->stack = CallStack::Here();
     what->uses.push_back(
         {Use::Kind::kMemory, argument, address, bytes, Use::Access::kReadsAndWrites});
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     WorkPlace place;
     place.device = device;
     (void)PlaceWork(place, what);
@@ -585,10 +668,11 @@ void DeviceSanitizer::RefusedReplay(const QueuedWork& captured, const Device* de
     if (!Sanitizing(SanitizerCheck::kMemory)) {
         return;
     }
+    const SanitizerScope own;
     const auto what = std::make_shared<QueuedWork>(captured);
     what->ofDevice = true;
     what->blocks.clear();
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     WorkPlace place;
     place.device = device;
     (void)PlaceWork(place, what);
@@ -623,7 +707,7 @@ void DeviceSanitizer::ForEachPart(const void* address, uint64_t bytes, Visit&& v
 }
 
 void DeviceSanitizer::Poison(const void* address, uint64_t bytes) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     ForEachPart(address, bytes, [&](Block& block, uint64_t begin, uint64_t end) {
         CheckUnused(block, begin, end, EndOfUse::kPoison);
         block.history.Erase(begin, end);
@@ -632,7 +716,7 @@ void DeviceSanitizer::Poison(const void* address, uint64_t bytes) {
 }
 
 void DeviceSanitizer::Unpoison(const void* address, uint64_t bytes) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const LockedScope scope(&mutex_);
     ForEachPart(address, bytes, [](Block& block, uint64_t begin, uint64_t end) {
         block.poisoned.Remove(begin, end);
     });

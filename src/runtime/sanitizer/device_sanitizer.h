@@ -5,15 +5,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
-#include "src/base/sanitizer.h"
 #include "src/runtime/sanitizer/block_table.h"
 #include "src/runtime/sanitizer/findings.h"
 #include "src/runtime/sanitizer/ordered_work.h"
+#include "src/runtime/sanitizer/sanitizing_work.h"
 #include "src/runtime/sanitizer/work_order.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
@@ -21,23 +23,20 @@
 
 namespace advstep {
 
-/// Returns whether one of the checks memory, race and init is on. If not, nothing is told.
-inline bool SanitizingWork() {
-    constexpr uint32_t kChecks = BitOf(SanitizerCheck::kMemory) | BitOf(SanitizerCheck::kRace) |
-                                 BitOf(SanitizerCheck::kInit);
-    return __builtin_expect((sanitizerChecks.load(std::memory_order_relaxed) & kChecks) != 0, 0);
-}
-
 /// The place of a task: the stream object, its handle, and its device.
 struct WorkPlace {
     Stream* stream = nullptr;
     uint64_t sequence = 0;
     const void* handle = nullptr;
     const Device* device = nullptr;
+    std::shared_ptr<const CallStack> replay = nullptr;  // of the call that replays captured work
 };
 
 /// Describes work of the call that the thread is in.
 std::shared_ptr<const QueuedWork> DescribeWork(const Task& task, const Work& work);
+
+/// Returns the calls that the thread is in, for works of a replay.
+std::shared_ptr<const CallStack> ReplayCall();
 
 /// While it lives, the calling thread runs a function of the program that is that task of the
 /// stream. What the function does comes before the next task.
@@ -86,6 +85,9 @@ class DeviceSanitizer {
     void HostSeesDevice(const Device* device);
     /// A synchronous copy or fill. `name` is static text.
     void HostUses(const char* name, bool copies, std::vector<Use> uses);
+    /// The host has copied memory of the device, and may know from words there how far the streams
+    /// are that write them.
+    void HostHasRead(const void* address, uint64_t bytes);
     void Unset(const void* signal);
 
     // Memory.
@@ -128,6 +130,8 @@ class DeviceSanitizer {
     void PassCopy(const OrderedWork& work, size_t destination);
     void CheckWritten(const OrderedWork& work, size_t use);
     void WriteEverywhere();
+    void NoteWordWrite(const void* word, const Ticket& place);
+    void ForgetWords(const Block& block);
     Users FindUsers(const Block& block, uint64_t begin, uint64_t end) const;
     void CheckUnused(const Block& block, uint64_t begin, uint64_t end, EndOfUse how);
 
@@ -135,6 +139,7 @@ class DeviceSanitizer {
     BlockTable blocks_;
     WorkOrder order_;
     std::unordered_map<Stream*, const Device*> devices_;  // of the streams with work
+    std::map<uintptr_t, std::deque<Ticket>> words_;       // their last writes, by address
     uint64_t works_ = 0;
     HasPeer hasPeer_ = nullptr;
 };

@@ -15,10 +15,31 @@ constexpr CallStack kNoStack{};
 
 const Use& UseOf(const OrderedWork& work, size_t use) { return work.what->uses[use]; }
 
+std::string NameOf(const QueuedWork& work) {
+    if (!work.isCall) {
+        return work.name;
+    }
+    const std::string call = work.stack.EntryCall();
+    return call.empty() ? "the call" : call;
+}
+
 // Returns "copy (aclrtMemcpyAsync)", or the name alone.
 std::string TaskText(const QueuedWork& work) {
-    return work.call == nullptr ? std::string(work.name)
-                                : fmt::format("{} ({})", work.name, work.call);
+    return work.call == nullptr ? NameOf(work) : fmt::format("{} ({})", work.name, work.call);
+}
+
+std::string CallOf(const CallStack& stack, const char* otherwise) {
+    const std::string call = stack.EntryCall();
+    return call.empty() ? otherwise : call;
+}
+
+std::string ReplayOf(const OrderedWork& work) {
+    return CallOf(*work.replay, "aclmdlRIExecuteAsync");
+}
+
+// Returns what tells the work's call from others.
+CallStack SiteOf(const OrderedWork& work) {
+    return work.replay == nullptr ? work.what->stack : work.what->stack.And(*work.replay);
 }
 
 std::string StreamText(const OrderedWork& work) {
@@ -27,8 +48,12 @@ std::string StreamText(const OrderedWork& work) {
 
 // Returns "copy (aclrtMemcpyAsync) on stream 0x.."; a call of the host is its name alone.
 std::string WorkText(const OrderedWork& work) {
-    return work.handle == nullptr ? TaskText(*work.what)
-                                  : fmt::format("{} on {}", TaskText(*work.what), StreamText(work));
+    if (work.handle == nullptr) {
+        return TaskText(*work.what);
+    }
+    return work.replay == nullptr ? fmt::format("{} on {}", TaskText(*work.what), StreamText(work))
+                                  : fmt::format("{}, replayed by {} on {}", TaskText(*work.what),
+                                                ReplayOf(work), StreamText(work));
 }
 
 const char* AccessText(const Use& use) {
@@ -54,9 +79,12 @@ std::string BlockText(const Block& block) {
 
 void AddWork(const OrderedWork& work, size_t index, FindingFields* fields) {
     const Use& use = UseOf(work, index);
-    fields->Add("task", work.what->name);
+    fields->Add("task", NameOf(*work.what));
     if (work.what->call != nullptr) {
         fields->Add("call", work.what->call);
+    }
+    if (work.replay != nullptr) {
+        fields->Add("replay", ReplayOf(work));
     }
     fields->Add("stream",
                 work.handle == nullptr ? std::string("host") : fmt::format("{}", work.handle));
@@ -74,9 +102,17 @@ void AddBlock(const Block& block, FindingFields* fields) {
     fields->Add("block", described);
 }
 
-std::string StackHeading(const OrderedWork& work) {
-    return work.handle == nullptr ? std::string("called by")
-                                  : fmt::format("{} queued by", work.what->name);
+// Adds the stacks of the work; that of its replay is left out if `other` is of the same one.
+void AddStacks(const OrderedWork& work, const char* name, Finding* finding,
+               const OrderedWork* other = nullptr) {
+    const char* const verb = work.what->isCaptured ? "captured" : "queued";
+    finding->Stack(name,
+                   work.handle == nullptr ? std::string("called by")
+                                          : fmt::format("{} {} by", work.what->name, verb),
+                   work.what->stack);
+    if (work.replay != nullptr && (other == nullptr || other->replay != work.replay)) {
+        finding->Stack("", "replayed by", *work.replay);
+    }
 }
 
 struct EndWords {
@@ -105,7 +141,7 @@ void ReportInUse(const OrderedWork& work, size_t use, const Block& block, EndOfU
                  size_t others) {
     const EndWords words = WordsOf(how);
     const CallStack here = CallStack::Here();
-    if (CountIfReported(SanitizerCheck::kMemory, words.kind, work.what->stack, here)) {
+    if (CountIfReported(SanitizerCheck::kMemory, words.kind, SiteOf(work), here)) {
         return;
     }
     Finding finding(SanitizerCheck::kMemory, words.kind,
@@ -119,36 +155,42 @@ void ReportInUse(const OrderedWork& work, size_t use, const Block& block, EndOfU
         fmt::format("missing: a synchronisation with {} before, or an event after the "
                     "task that the host waits for",
                     StreamText(work)));
-    finding.Stack("work", StackHeading(work), work.what->stack);
-    finding.Stack("free", words.heading, here);
+    AddStacks(work, "work", &finding);
+    const std::string call = here.EntryCall();
+    finding.Stack(
+        "free", call.empty() ? words.heading : fmt::format("{} {}, called by", words.heading, call),
+        here);
     finding.Stack("allocation", "allocated by", block.allocated);
     AddWork(work, use, &finding.fields());
     AddBlock(block, &finding.fields());
     finding.fields().Add("others", static_cast<uint64_t>(others));
+    finding.fields().Add("ended_by", call);
+    finding.Sites(SiteOf(work), here);
     Report(finding);
 }
 
 void ReportUsedAfterFree(const OrderedWork& work, size_t use, const Block& freed) {
     constexpr char kKind[] = "used_after_free";
-    if (CountIfReported(SanitizerCheck::kMemory, kKind, work.what->stack, freed.freed)) {
+    if (CountIfReported(SanitizerCheck::kMemory, kKind, SiteOf(work), freed.freed)) {
         return;
     }
     Finding finding(SanitizerCheck::kMemory, kKind,
                     fmt::format("{} uses memory that was freed before", WorkText(work)));
     finding.Line(
         fmt::format("the task {}, in what was {}", UseText(UseOf(work, use)), BlockText(freed)));
-    finding.Stack("work", StackHeading(work), work.what->stack);
+    AddStacks(work, "work", &finding);
     finding.Stack("free", "freed by", freed.freed);
     finding.Stack("allocation", "allocated by", freed.allocated);
     AddWork(work, use, &finding.fields());
     AddBlock(freed, &finding.fields());
+    finding.Sites(SiteOf(work), freed.freed);
     Report(finding);
 }
 
 void ReportNoMemory(const OrderedWork& work, size_t use, const Block* around) {
     const char* const kind = around == nullptr ? "no_live_memory" : "out_of_view";
     const CallStack& second = around == nullptr ? kNoStack : around->allocated;
-    if (CountIfReported(SanitizerCheck::kMemory, kind, work.what->stack, second)) {
+    if (CountIfReported(SanitizerCheck::kMemory, kind, SiteOf(work), second)) {
         return;
     }
     const Use& used = UseOf(work, use);
@@ -157,7 +199,7 @@ void ReportNoMemory(const OrderedWork& work, size_t use, const Block* around) {
                         ? fmt::format("{} uses memory that nothing has allocated", WorkText(work))
                         : fmt::format("{} goes beyond the end of its memory", WorkText(work)));
     finding.Line(fmt::format("the task {}", UseText(used)));
-    finding.Stack("work", StackHeading(work), work.what->stack);
+    AddStacks(work, "work", &finding);
     AddWork(work, use, &finding.fields());
     if (around != nullptr) {
         const uint64_t left = around->end() - reinterpret_cast<uintptr_t>(used.address);
@@ -166,30 +208,31 @@ void ReportNoMemory(const OrderedWork& work, size_t use, const Block* around) {
         finding.fields().Add("left", left);
         AddBlock(*around, &finding.fields());
     }
+    finding.Sites(SiteOf(work), second);
     Report(finding);
 }
 
 void ReportReplaced(const OrderedWork& work, size_t use, const Block& block) {
     constexpr char kKind[] = "replaced_memory";
-    if (CountIfReported(SanitizerCheck::kMemory, kKind, work.what->stack, block.allocated)) {
+    if (CountIfReported(SanitizerCheck::kMemory, kKind, SiteOf(work), block.allocated)) {
         return;
     }
     Finding finding(SanitizerCheck::kMemory, kKind,
-                    fmt::format("a replay of {} uses memory that is another allocation than at "
-                                "the capture",
+                    fmt::format("{} uses memory that is another allocation than at the capture",
                                 WorkText(work)));
     finding.Line(
         fmt::format("the task {}, now in {}", UseText(UseOf(work, use)), BlockText(block)));
-    finding.Stack("work", fmt::format("{} captured by", work.what->name), work.what->stack);
+    AddStacks(work, "work", &finding);
     finding.Stack("allocation", "allocated after the capture by", block.allocated);
     AddWork(work, use, &finding.fields());
     AddBlock(block, &finding.fields());
+    finding.Sites(SiteOf(work), block.allocated);
     Report(finding);
 }
 
 void ReportOtherDevice(const OrderedWork& work, size_t use, const Block& block) {
     constexpr char kKind[] = "other_device";
-    if (CountIfReported(SanitizerCheck::kMemory, kKind, work.what->stack, block.allocated)) {
+    if (CountIfReported(SanitizerCheck::kMemory, kKind, SiteOf(work), block.allocated)) {
         return;
     }
     Finding finding(
@@ -197,25 +240,27 @@ void ReportOtherDevice(const OrderedWork& work, size_t use, const Block& block) 
         fmt::format("{} uses memory of another device without access to it", WorkText(work)));
     finding.Line(fmt::format("the task {}, in {}", UseText(UseOf(work, use)), BlockText(block)));
     finding.Line("missing: aclrtDeviceEnablePeerAccess");
-    finding.Stack("work", StackHeading(work), work.what->stack);
+    AddStacks(work, "work", &finding);
     finding.Stack("allocation", "allocated by", block.allocated);
     AddWork(work, use, &finding.fields());
     AddBlock(block, &finding.fields());
+    finding.Sites(SiteOf(work), block.allocated);
     Report(finding);
 }
 
 void ReportPoisoned(const OrderedWork& work, size_t use, const Block& block) {
     constexpr char kKind[] = "poisoned";
-    if (CountIfReported(SanitizerCheck::kMemory, kKind, work.what->stack, block.allocated)) {
+    if (CountIfReported(SanitizerCheck::kMemory, kKind, SiteOf(work), block.allocated)) {
         return;
     }
     Finding finding(SanitizerCheck::kMemory, kKind,
                     fmt::format("{} uses memory that is poisoned", WorkText(work)));
     finding.Line(fmt::format("the task {}, in {}", UseText(UseOf(work, use)), BlockText(block)));
-    finding.Stack("work", StackHeading(work), work.what->stack);
+    AddStacks(work, "work", &finding);
     finding.Stack("allocation", "the block allocated by", block.allocated);
     AddWork(work, use, &finding.fields());
     AddBlock(block, &finding.fields());
+    finding.Sites(SiteOf(work), block.allocated);
     Report(finding);
 }
 
@@ -236,10 +281,13 @@ std::string MissingOrder(const OrderedWork& first, const OrderedWork& second) {
 }
 
 FindingFields FieldsOfWork(const OrderedWork& work, size_t use) {
-    constexpr size_t kMostFrames = 8;
+    constexpr size_t kMostShown = 8;
     FindingFields fields;
     AddWork(work, use, &fields);
-    fields.Add("stack", work.what->stack.Lines(kMostFrames));
+    fields.Add("stack", work.what->stack.Lines(kMostShown));
+    if (work.replay != nullptr) {
+        fields.Add("replay_stack", work.replay->Lines(kMostShown));
+    }
     return fields;
 }
 
@@ -253,33 +301,34 @@ void ReportRace(const OrderedWork& one, size_t useOfOne, const OrderedWork& othe
     const OrderedWork& second = inOrder ? other : one;
     const size_t useOfFirst = inOrder ? useOfOne : useOfOther;
     const size_t useOfSecond = inOrder ? useOfOther : useOfOne;
-    if (CountIfReported(SanitizerCheck::kRace, kKind, first.what->stack, second.what->stack)) {
+    if (CountIfReported(SanitizerCheck::kRace, kKind, SiteOf(first), SiteOf(second))) {
         return;
     }
     const std::string missing = MissingOrder(first, second);
     Finding finding(SanitizerCheck::kRace, kKind,
                     fmt::format("{} and {} use the same bytes without an order", WorkText(first),
                                 WorkText(second)));
-    finding.Line(fmt::format("{} {}", first.what->name, UseText(UseOf(first, useOfFirst))));
-    finding.Line(fmt::format("{} {}", second.what->name, UseText(UseOf(second, useOfSecond))));
+    finding.Line(fmt::format("{} {}", NameOf(*first.what), UseText(UseOf(first, useOfFirst))));
+    finding.Line(fmt::format("{} {}", NameOf(*second.what), UseText(UseOf(second, useOfSecond))));
     finding.Line(fmt::format("both: {} bytes at {:#x}, in {}", end - begin, block.begin + begin,
                              BlockText(block)));
     finding.Line("missing: " + missing);
-    finding.Stack("first", StackHeading(first), first.what->stack);
-    finding.Stack("second", StackHeading(second), second.what->stack);
+    AddStacks(first, "first", &finding);
+    AddStacks(second, "second", &finding, &first);
     finding.fields().Add("first", FieldsOfWork(first, useOfFirst));
     finding.fields().Add("second", FieldsOfWork(second, useOfSecond));
     finding.fields().AddAddress("address", reinterpret_cast<const void*>(block.begin + begin));
     finding.fields().Add("bytes", end - begin);
     AddBlock(block, &finding.fields());
     finding.fields().Add("missing", missing);
+    finding.Sites(SiteOf(first), SiteOf(second));
     Report(finding);
 }
 
 void ReportUnwritten(const OrderedWork& work, size_t use, const Block& block, uint64_t first,
                      uint64_t bytes) {
     constexpr char kKind[] = "unwritten";
-    if (CountIfReported(SanitizerCheck::kInit, kKind, work.what->stack, block.allocated)) {
+    if (CountIfReported(SanitizerCheck::kInit, kKind, SiteOf(work), block.allocated)) {
         return;
     }
     const Use& used = UseOf(work, use);
@@ -289,12 +338,13 @@ void ReportUnwritten(const OrderedWork& work, size_t use, const Block& block, ui
     finding.Line(fmt::format("the task {}, in {}", UseText(used), BlockText(block)));
     finding.Line(
         fmt::format("{} bytes are unwritten, the first at byte {} of {}", bytes, place, used.name));
-    finding.Stack("work", StackHeading(work), work.what->stack);
+    AddStacks(work, "work", &finding);
     finding.Stack("allocation", "allocated by", block.allocated);
     AddWork(work, use, &finding.fields());
     AddBlock(block, &finding.fields());
     finding.fields().Add("first", place);
     finding.fields().Add("unwritten", bytes);
+    finding.Sites(SiteOf(work), block.allocated);
     Report(finding);
 }
 

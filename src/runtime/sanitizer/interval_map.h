@@ -129,17 +129,6 @@ class IntervalSet {
         }
     }
 
-    /// Finds the first range of [begin, end) that is not in the set. False: there is none.
-    bool FindMissing(uint64_t begin, uint64_t end, uint64_t* from, uint64_t* to) const {
-        auto next = ranges_.upper_bound(begin);
-        if (next != ranges_.begin() && std::prev(next)->second > begin) {
-            begin = std::prev(next)->second;
-        }
-        *from = begin;
-        *to = next == ranges_.end() ? end : std::min(end, next->first);
-        return begin < end;
-    }
-
     /// Calls visit(begin, end) for the parts of [begin, end) in the set.
     template <typename Visit>
     void ForEach(uint64_t begin, uint64_t end, Visit&& visit) const {

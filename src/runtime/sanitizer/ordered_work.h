@@ -22,6 +22,9 @@ struct QueuedWork {
     const char* name = nullptr;  // static text
     const char* call = nullptr;  // that queues such tasks; null: the name says it
     CallStack stack;             // of the call; of captured work: at the capture
+    uint64_t site = 0;           // the stack as a number
+    bool isCaptured = false;
+    bool isCall = false;  // it is the call itself; its name is in the stack
     std::vector<Use> uses;
     std::vector<uint64_t> blocks;  // of captured work, by use: the number of its block at that time
     bool copies = false;           // uses alternate between a destination and its source
@@ -44,6 +47,8 @@ struct PlacedUse {
 struct OrderedWork {
     std::shared_ptr<const QueuedWork> what;
     std::vector<PlacedUse> uses;
+    std::shared_ptr<const CallStack> replay;   // of captured work
+    uint64_t site = 0;                         // of the stacks, as a number
     size_t stream = 0;                         // the number of the stream; 0: the host
     uint64_t sequence = 0;                     // the place in the stream
     uint64_t number = 0;                       // in the order in which the host queued it

@@ -28,6 +28,7 @@ void WorkOrder::Add(const void* stream, uint64_t sequence, OrderStep step) {
     Stream& adding = streams_[number];
     adding.queued = std::max(adding.queued, sequence);
     adding.held.push_back({sequence, std::move(step), host_});
+    holding_.insert(number);
     Advance(number);
 }
 
@@ -110,6 +111,9 @@ void WorkOrder::Advance(size_t stream) {
                 pass_(front.step.work);
             }
             moving.held.pop_front();
+        }
+        if (moving.held.empty()) {
+            holding_.erase(number);
         }
         WakeAll(&moving.waiters);
     }

@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -83,6 +85,16 @@ class WorkOrder {
         return host_->At(work.stream) >= work.sequence;
     }
 
+    /// Returns whether the work comes before all work that has not been passed.
+    bool IsOld(const OrderedWork& work) const {
+        return HostHasSeen(work) &&
+               std::all_of(holding_.begin(), holding_.end(), [&](size_t stream) {
+                   return streams_[stream].held.front().host->At(work.stream) >= work.sequence;
+               });
+    }
+    /// Returns whether steps are held back.
+    bool Holds() const { return !holding_.empty(); }
+
     /// Calls visit(const OrderedWork&) for the work of steps that are held back.
     template <typename Visit>
     void ForEachHeld(Visit&& visit) const {
@@ -140,6 +152,7 @@ class WorkOrder {
     std::unordered_map<const void*, Signal> signals_;
     std::shared_ptr<VectorClock> host_;
     std::vector<size_t> ready_;  // streams that Advance has to look at
+    std::set<size_t> holding_;   // streams with steps that have not been passed
     uint64_t hostActs_ = 0;
 };
 

@@ -5,12 +5,15 @@
 #include "src/runtime/stream/stream.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
+#include "src/runtime/stream/sync_findings.h"
 
 namespace advstep {
 namespace {
@@ -77,7 +80,9 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
     }
     waits_.HandOver(&failures_);  // their threads may not have looked yet
     failures_.LogUnreported(handle);
+    ReportUnaskedLocked();
     identity_ = StreamIdentity{};
+    hold_.GiveBack();
     recorder_ = nullptr;
     LeaveBusySetIfIdleLocked();  // so that looks at the busy streams skip this one
     return {};
@@ -202,6 +207,9 @@ void Stream::TellBatch(uint64_t first, const void* records, const Batch& batch) 
     DeviceSanitizer& sanitizer = TheDeviceSanitizer();
     const auto* next = static_cast<const unsigned char*>(records);
     try {
+        if (works.works != nullptr) {
+            place.replay = ReplayCall();
+        }
         if (works.model != nullptr) {
             sanitizer.BeginReplay(place, works.model);
         }
@@ -359,7 +367,29 @@ void Stream::Fail(uint64_t sequence, Status status) noexcept {
         skipped_.StoppedWith(status.code());
         failures_.RefuseNewWork(status);
     }
+    if (WatchingThreads() && failures_.empty()) {
+        const WorkNote* const note = notes_.Find(sequence);
+        failureNoted_ = note != nullptr;
+        failedBy_ = failureNoted_ ? note->stack : failedBy_;
+    }
     failures_.Add(sequence, std::move(status));
+}
+
+void Stream::ReportUnasked() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReportUnaskedLocked();
+}
+
+// Only the first one is told: the others may follow from it.
+void Stream::ReportUnaskedLocked() {
+    if (!Sanitizing(SanitizerCheck::kSync) || failures_.empty() || identity_.handle == 0) {
+        return;
+    }
+    try {
+        ReportUnaskedFailure(identity_.handle, failures_.First(),
+                             failureNoted_ ? &failedBy_ : nullptr);
+    } catch (const std::exception&) {
+    }
 }
 
 // Captures and updates of task groups.

@@ -17,15 +17,19 @@
 #include "acl/acl_base.h"
 #include "src/base/status.h"
 #include "src/runtime/device/device.h"
-#include "src/runtime/sanitizer/device_sanitizer.h"
+#include "src/runtime/device/device_resources.h"
+#include "src/runtime/sanitizer/sanitizing_work.h"
 #include "src/runtime/stream/busy_set.h"
 #include "src/runtime/stream/context.h"
+#include "src/runtime/stream/stream_view.h"
 #include "src/runtime/stream/task_results.h"
+#include "src/runtime/stream/work_notes.h"
 #include "src/runtime/stream/worker_control.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
 #include "src/runtime/task/task_queue.h"
+#include "src/runtime/task/thread_watch.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/trace/trace.h"
 
@@ -117,6 +121,8 @@ class FrontWait {
     WaitClock::time_point deadline_;
 };
 
+struct QueuedWork;
+
 /// The captured work of a batch of records, for the sanitizer.
 struct BatchWorks {
     const void* model = nullptr;  // whose replay the batch begins and ends; null: it does not
@@ -145,6 +151,11 @@ class Stream {
     // Its life.
 
     void Open(const StreamIdentity& identity, WorkerControl* workers, BusySet* busySet = nullptr);
+    /// Gives the stream what it takes of its device until it ends.
+    void Keep(ResourceHold hold) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        hold_ = std::move(hold);
+    }
 
     /// Ends the stream: pending work is run, or skipped if `drop`, unreported failures go to the
     /// log, and the handle becomes unknown. 107027: the stream is captured. 207000: a host function
@@ -253,6 +264,8 @@ class Stream {
     /// failures between count as reported.
     Status TakeFailureBetween(uint64_t sequence, uint64_t last);
     Status TakeFailure(uint64_t last = kNever) { return TakeFailureBetween(0, last); }
+    /// Tells the sanitizer of a failure that no call has asked for so far.
+    void ReportUnasked();
 
     // Captures and updates of task groups.
 
@@ -283,6 +296,9 @@ class Stream {
 
     /// Removes the stream from the set of busy ones if it has neither work nor unreported failures.
     void LeaveBusySetIfIdle();
+
+    /// Tells the state of unfinished work. False: there is none.
+    bool View(StreamView* view);
 
     // The threads that wait for it.
 
@@ -347,20 +363,23 @@ class Stream {
     Status RefusedError() const;
     void EnterBusySetLocked();
     bool IsOldLocked(const MemoryCheck& check, uint64_t checkedAt);
-    /// Tells the sanitizer of queued work, or that the host has seen the end of work.
+    /// Tell the sanitizer of queued work, or that the host has seen the end of work, if it has.
     void TellQueued(uint64_t sequence, const Task& task, const Work& work) noexcept;
     void TellBatch(uint64_t first, const void* records, const Batch& batch) noexcept;
     void TellSeen(uint64_t sequence) noexcept {
-        if (SanitizingWork()) {
+        if (SanitizingWork() && Reached(sequence)) {
             TellSeenNow(sequence);
         }
     }
     void TellSeenNow(uint64_t sequence) noexcept;
     void NoteQueued(uint64_t first);
+    void ViewFront(StreamView* view);
+    bool CopyCaller(CallStack* queuedBy) const;
     bool NeedsWaking(bool heavy) const;
     void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
     void DropLocked();
     void Fail(uint64_t sequence, Status status) noexcept;
+    void ReportUnaskedLocked();
     void LeaveBusySetIfIdleLocked();
 
     // stream_run.cpp: threads that run the stream or wait for it.
@@ -384,7 +403,9 @@ class Stream {
     FrontObstacle LookAtFront(WaitClock::time_point* again);
     bool LeavesFrontToWorkers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
+    Status RunLocked(const Task& task);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
+    Status RunTold(const Task& task, const ContextRef& context);
     /// Steps aside if the task may take long. Only the watcher asks one whose data decide: a
     /// synchronisation has asked it already, which takes time.
     void StepAsideFor(const Task& task);
@@ -417,6 +438,7 @@ class Stream {
     std::mutex mutex_;
     std::condition_variable changed_;
     StreamIdentity identity_;  // handle 0: not alive
+    ResourceHold hold_;
     WorkerControl* workers_ = nullptr;
     TaskQueue queue_;
     std::atomic<uint64_t> issued_{0};             // tasks ever queued; goes on through all lives
@@ -442,6 +464,9 @@ class Stream {
     FrontWait frontWait_;
     StreamFailures failures_;
     StreamTrace trace_;
+    WorkNotes notes_;
+    bool failureNoted_ = false;  // failedBy_ queued the first task of failures_
+    CallStack failedBy_;
     std::shared_ptr<Recorder> recorder_;  // takes the work, unless it is over
     int32_t recorderBranch_ = 0;
     bool modeSet_ = false;
@@ -471,6 +496,10 @@ inline void Stream::NoteQueued(uint64_t first) {
         if (Trace::On()) {
             trace_.BecameOldest();
         }
+    }
+    if (WatchingThreads()) {
+        notes_.Add(first, issued_.load(std::memory_order_relaxed),
+                   completed_.load(std::memory_order_relaxed));
     }
 }
 
@@ -598,6 +627,8 @@ class Stream::WaitInList {
     }
     AbortableWait* Get() { return &wait_; }
     int32_t AbortCode() const { return wait_.abortCode.load(std::memory_order_acquire); }
+    /// The code with which an abort of the work has ended the wait.
+    Status Aborted();
 
     /// Enters a wait for everything that is queued now. False: the stream has ended.
     bool EnterForAll(Handle handle) {

@@ -241,10 +241,12 @@ class Analysis {
 
     void Pass(const std::shared_ptr<OrderedWork>& work) {
         const PlacedUse& use = work->uses.front();
-        history_.Add(use.begin, use.begin + 1, {work, 0, use.exact},
-                     [&](const WorkAccess&, uint64_t begin, uint64_t) {
-                         racy_.insert(static_cast<int>(begin));
-                     });
+        history_.Add(
+            use.begin, use.begin + 1, {work, 0, use.exact},
+            [&](const WorkAccess&, uint64_t begin, uint64_t) {
+                racy_.insert(static_cast<int>(begin));
+            },
+            [&](const OrderedWork& earlier) { return order_.IsOld(earlier); });
     }
 
     std::array<int, kOrderStreams> streams_{};

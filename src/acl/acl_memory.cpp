@@ -127,7 +127,7 @@ aclError aclrtHostUnregister(void* ptr) {
         HeldMemory::Freed range;
         ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().FindRegistered(ptr, &range));
         for (const Ticket& place : PlacesThatUse(range, PendingPlaces(nullptr))) {
-            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEndUnseen()));
         }
         std::vector<Ticket> pending;
         HeldRange held;
@@ -141,7 +141,7 @@ aclError aclrtHostUnregister(void* ptr) {
             // The registration has ended, so the call must succeed: it waits for all work.
         }
         for (const Ticket& place : pending) {
-            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEndUnseen()));
         }
         TheDeviceMemory().holds().WaitFor(held);  // synchronous copies of other threads
         return {};

@@ -113,6 +113,26 @@ void CallStack::Write(size_t most) const noexcept {
     }
 }
 
+CallStack CallStack::And(const CallStack& other) const {
+    CallStack both;
+    for (const CallStack* const stack : {this, &other}) {
+        const int first = stack->FirstShown();
+        const int taken = std::min(kMostFrames / 2, stack->frames - first);
+        std::copy_n(stack->addresses + first, taken, both.addresses + both.frames);
+        both.frames += taken;
+    }
+    return both;
+}
+
+uint64_t CallStack::Hash() const {
+    uint64_t hash = 0;
+    for (int frame = 0; frame < frames; ++frame) {
+        hash = hash * 0x9E3779B97F4A7C15 + reinterpret_cast<uintptr_t>(addresses[frame]);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
 bool CallStack::operator==(const CallStack& other) const {
     return std::equal(addresses, addresses + frames, other.addresses,
                       other.addresses + other.frames);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,12 @@ struct CallStack {
     /// Writes what Lines returns to standard error, with names as the linker has them. It takes no
     /// memory, so a signal handler may call it.
     void Write(size_t most) const noexcept;
+
+    /// Returns the innermost frames of the caller of this library, and of the other stack's.
+    CallStack And(const CallStack& other) const;
+
+    /// Returns a number that is the same for equal stacks.
+    uint64_t Hash() const;
 
     bool operator==(const CallStack& other) const;
     bool operator<(const CallStack& other) const;

@@ -53,6 +53,13 @@ void Finding::Stack(std::string name, std::string heading, const CallStack& stac
     stacks_.push_back({std::move(name), std::move(heading), stack});
 }
 
+CallStack Finding::Site(size_t index) const {
+    if (hasSites_) {
+        return sites_[index];
+    }
+    return index < stacks_.size() ? stacks_[index].stack : CallStack{};
+}
+
 std::string Finding::Text() const {
     std::string text =
         fmt::format("advance_step sanitizer: {}: {}: {}\n", NameOf(check_), kind_, headline_);
@@ -76,7 +83,9 @@ std::string Finding::Text() const {
 std::string Finding::JsonLine(uint64_t count, size_t* countAt) const {
     FindingFields stacks;
     for (const NamedStack& named : stacks_) {
-        stacks.Add(named.name, named.stack.Lines(kMostFramesOfJson));
+        if (!named.name.empty()) {
+            stacks.Add(named.name, named.stack.Lines(kMostFramesOfJson));
+        }
     }
     FindingFields all;
     all.Add("check", NameOf(check_));

@@ -48,9 +48,19 @@ class Finding {
     void Line(std::string text) { lines_.push_back(std::move(text)); }
 
     /// Adds a call stack. The text shows it under the heading, and "stacks" of the JSON line has it
-    /// under the name: work, other, free, allocation. Two findings of one kind are the same if
+    /// under the name: work, other, free, allocation; "": only the text shows it. Two findings of one kind are the same if
     /// their first two stacks are.
     void Stack(std::string name, std::string heading, const CallStack& stack);
+
+    /// Makes two findings of one kind the same if these are, instead of their first two stacks.
+    void Sites(const CallStack& first, const CallStack& second) {
+        sites_[0] = first;
+        sites_[1] = second;
+        hasSites_ = true;
+    }
+    /// Returns the stack that tells the finding from others of its kind; 0: the first, 1: the
+    /// second.
+    CallStack Site(size_t index) const;
 
     /// The further fields of the JSON line.
     FindingFields& fields() { return fields_; }
@@ -77,6 +87,8 @@ class Finding {
     const std::string headline_;
     std::vector<std::string> lines_;
     std::vector<NamedStack> stacks_;
+    bool hasSites_ = false;
+    CallStack sites_[2];
     FindingFields fields_;
 };
 

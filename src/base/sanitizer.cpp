@@ -142,11 +142,8 @@ off_t AppendLine(int file, const Finding& finding) {
 }
 
 void ReportLocked(Findings* findings, const Finding& finding) {
-    const CallStack none{};
-    const auto& stacks = finding.stacks();
     Place& place =
-        findings->places[{finding.check(), finding.kind(), stacks.empty() ? none : stacks[0].stack,
-                          stacks.size() < 2 ? none : stacks[1].stack}];
+        findings->places[{finding.check(), finding.kind(), finding.Site(0), finding.Site(1)}];
     ++place.count;
     if (place.count > 1) {
         return;

@@ -13,6 +13,7 @@
 #include "src/base/status.h"
 #include "src/runtime/capture/task_group.h"
 #include "src/runtime/device/device_resources.h"
+#include "src/runtime/sanitizer/ordered_work.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
 
@@ -34,6 +35,7 @@ struct RecordedTask {
     int32_t waitBranch = kNoWait;
     size_t waitPosition = 0;
     TaskGroup::Place groupPlace;
+    std::shared_ptr<const QueuedWork> work;  // for the sanitizer; null: there is nothing to tell
 
     const Task& task() const { return TaskOf(record); }
 };
@@ -92,6 +94,7 @@ struct BranchImage {
     bool heavy = false;
     bool startsTimed = false;  // the first task is a wait with a timeout
     bool foreign = false;      // one of the tasks is, as RecordedTask::foreign
+    std::vector<std::shared_ptr<const QueuedWork>> works;  // RecordedTask::work, by task
 
     size_t bytes() const { return records.size() * sizeof(TaskChunk); }
 };

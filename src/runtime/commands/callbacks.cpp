@@ -17,6 +17,7 @@
 #include "src/base/no_cancellation.h"
 #include "src/base/sanitizer.h"
 #include "src/base/sanitizer_scope.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/running_work.h"
 #include "src/runtime/task/thread_watch.h"
@@ -89,6 +90,21 @@ struct Callbacks::CallbackTask : PollWaitTask {
     bool noMemory;
     uint64_t id;
 
+    /// Returns the place of the task that is the front of its stream, and tells the sanitizer that
+    /// the host sees it.
+    static Ticket PlaceOf(const CallbackTask& task) {
+        if (!SanitizingWork()) {
+            return {};
+        }
+        Stream* const stream = TheStreams().Find(task.replay != 0 ? task.replay : task.stream);
+        if (stream == nullptr) {
+            return {};
+        }
+        const Ticket place = stream->Front();
+        TheDeviceSanitizer().HostSees(place.stream, place.sequence);
+        return place;
+    }
+
     static bool Holds(PollWaitTask& base) {
         auto& task = static_cast<CallbackTask&>(base);
         Callbacks& all = TheCallbacks();
@@ -96,7 +112,8 @@ struct Callbacks::CallbackTask : PollWaitTask {
             task.posted = true;
             try {
                 task.thread =
-                    all.Post({0, task.stream, task.function, task.userData}, task.replay, &task.id);
+                    all.Post({0, task.stream, task.function, task.userData, PlaceOf(task)},
+                             task.replay, &task.id);
             } catch (const std::bad_alloc&) {
                 task.noMemory = true;
             }
@@ -225,8 +242,8 @@ Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
         }
     }
     RunningWork::DescribeCrashes();
-    static constexpr TaskType kType = {nullptr, nullptr, nullptr,
-                                       nullptr, false,   &CallbackTask::Explain};
+    static constexpr TaskType kType = {
+        nullptr, nullptr, nullptr, nullptr, false, &CallbackTask::Explain, true};
     Work work(sizeof(CallbackTask));
     work.role = Work::Role::kCallback;
     return stream.Enqueue(work, [&](void* memory) {
@@ -351,6 +368,10 @@ Status Callbacks::Process(const WaitLimit& limit) {
             ++callbackDepth;
             const RunningWork running("callback", "aclrtLaunchCallback",
                                       ToPointer(callback.stream));
+            if (callback.place.stream != nullptr) {
+                const InsideHostFunction inside(callback.place.stream, callback.place.sequence);
+                return CallCatching(callback.function, callback.userData);
+            }
             return CallCatching(callback.function, callback.userData);
         }
         if (limit.Expired()) {

@@ -63,6 +63,7 @@ class Callbacks {
         Handle stream;
         aclrtCallback function;
         void* userData;
+        Ticket place;  // of the task, if the sanitizer wants it
     };
     struct CallbackTask;
 

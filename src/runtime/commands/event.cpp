@@ -13,6 +13,7 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/stream/sync_findings.h"
 #include "src/runtime/task/ticket.h"
@@ -47,12 +48,14 @@ void RefuseOldEvent(EventKind kind, Work* work) {
 }
 
 // Returns work that lists the event, which must be alive at a replay.
+template <Use::Signal kSignal = Use::Signal::kNone>
 Work EventWork(size_t recordBytes, Handle event, Work::Role role = Work::Role::kOther) {
     Work work(recordBytes);
     work.role = role;
     work.source = ToPointer(event);
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         uses->push_back({Use::Kind::kEvent, "event", source, 0});
+        uses->back().signal = kSignal;
     };
     return work;
 }
@@ -380,6 +383,9 @@ Status Event::Read(Handle handle, State* state) {
     state->timing = traits_.timing;
     state->recorded = record_.stream != nullptr && !ResetHasRun();
     state->complete = state->recorded && record_.stream->Reached(record_.sequence);
+    if (SanitizingWork() && state->complete) {
+        TheDeviceSanitizer().HostSees(record_.stream, record_.sequence);
+    }
     if (board_ != nullptr) {
         state->recorded = board_->Latest() != 0;
         state->complete = board_->Complete(board_->Latest());
@@ -498,7 +504,7 @@ Status Event::SynchronizeShared(Handle handle, const WaitLimit& limit, bool* sha
 Status Event::RecordExternal(const StreamRef& stream) {
     Ticket ticket;
     ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
-        EventWork(sizeof(SettingTask), handle_),
+        EventWork<Use::Signal::kSets>(sizeof(SettingTask), handle_),
         [&](void* memory) { return MakeSettingTask(memory, "event record", Setting(), &SetEvent); },
         &ticket));
     everRecorded_ = true;
@@ -522,7 +528,7 @@ Status Event::WaitOnExternal(const StreamRef& stream, int64_t timeoutNanoseconds
     waits_.Reserve();
     Ticket wait;
     ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
-        EventWork(sizeof(SettingWaitTask), handle_),
+        EventWork<Use::Signal::kAwaitsSet>(sizeof(SettingWaitTask), handle_),
         [&](void* memory) {
             auto* const task = new (memory) SettingWaitTask;
             task->name = "event wait";
@@ -545,7 +551,7 @@ Status Event::WaitOnExternal(const StreamRef& stream, int64_t timeoutNanoseconds
 Status Event::ResetExternal(const StreamRef& stream) {
     Ticket ticket;
     ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
-        EventWork(sizeof(SettingTask), handle_),
+        EventWork<Use::Signal::kUnsets>(sizeof(SettingTask), handle_),
         [&](void* memory) {
             return MakeSettingTask(memory, "event reset", Setting(), &UnsetEvent);
         },

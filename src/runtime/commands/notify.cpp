@@ -10,6 +10,7 @@
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/memory/memory_sharing.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
 
@@ -42,9 +43,15 @@ WaitFacts ExplainNotifyWait(const PollWaitTask& base) {
 constexpr TaskType kWaitType = {nullptr, nullptr, kTouchesNothing.listMemory,
                                 nullptr, false,   &ExplainNotifyWait};
 
-// Lists the notify, which must be alive at a replay.
-void ListNotify(const void* source, std::vector<Use>* uses) {
+// These list the notify, which must be alive at a replay.
+void ListRecord(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kNotify, "notify", source, 0});
+    uses->back().signal = Use::Signal::kSets;
+}
+
+void ListWait(const void* source, std::vector<Use>* uses) {
+    uses->push_back({Use::Kind::kNotify, "notify", source, 0});
+    uses->back().signal = Use::Signal::kTakes;
 }
 
 }  // namespace
@@ -134,6 +141,9 @@ Status NotifyTable::Reset(const void* const* handles, size_t count) {
     for (size_t i = 0; i < count; ++i) {
         Notify* notify = nullptr;
         ADVSTEP_RETURN_IF_ERROR(Find(handles[i], &notify));
+        if (SanitizingWork()) {
+            TheDeviceSanitizer().Unset(handles[i]);
+        }
         flags.push_back(notify->flag.load());
     }
     for (NotifyFlag* const flag : flags) {
@@ -218,7 +228,7 @@ Status NotifyTable::Record(const void* handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> queueing(notify->queueing);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));  // or its flag may be unmapped
     Work work(sizeof(RecordNotifyTask));
-    work.listUses = &ListNotify;
+    work.listUses = &ListRecord;
     work.source = handle;
     return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) RecordNotifyTask;
@@ -241,7 +251,7 @@ Status NotifyTable::Wait(const void* handle, const StreamRef& stream, int64_t ti
     const std::lock_guard<std::mutex> queueing(notify->queueing);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));  // or its flag may be unmapped
     Work work(sizeof(WaitNotifyTask));
-    work.listUses = &ListNotify;
+    work.listUses = &ListWait;
     work.source = handle;
     return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) WaitNotifyTask;

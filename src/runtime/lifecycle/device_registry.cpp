@@ -27,6 +27,7 @@
 #include "src/runtime/lifecycle/task_abort.h"
 #include "src/runtime/memory/guarded_memory.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/allocators.h"
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/current.h"
@@ -186,6 +187,9 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
         ADVSTEP_RETURN_IF_ERROR(TheTrace().Open(settings.trace));
     }
     ADVSTEP_RETURN_IF_ERROR(StartSanitizer(settings.sanitizer));
+    if (SanitizingWork()) {
+        TheDeviceSanitizer().AskForPeers(&HasPeerAccess);
+    }
     SetLogLevel(settings.logLevel);
     SetLeakMode(settings.leaks);
     LogSettings(settings);

@@ -18,6 +18,7 @@
 #include "src/base/status.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/device/device_resources.h"
+#include "src/runtime/sanitizer/sanitizing_work.h"
 #include "src/runtime/stream/busy_set.h"
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/stream_view.h"
@@ -120,6 +121,15 @@ class FrontWait {
     WaitClock::time_point deadline_;
 };
 
+struct QueuedWork;
+
+/// The captured work of a batch of records, for the sanitizer.
+struct BatchWorks {
+    const void* model = nullptr;  // whose replay the batch begins and ends; null: it does not
+    uint64_t first = 0;           // the record of the first work
+    const std::vector<std::shared_ptr<const QueuedWork>>* works = nullptr;  // null: not known
+};
+
 /// An in-order queue of tasks. Any thread may *claim* it, and then runs its tasks one by one.
 /// Workers do so in the background. A thread that waits for a stream claims the stream itself, and
 /// also the streams whose events it waits for.
@@ -189,6 +199,7 @@ class Stream {
         bool evenIfStopped = false;  // queued even if the stream has stopped on a failure
         bool wakes = true;           // the call wakes the workers; false: its caller does
         MemoryCheck memory;          // of what the records use
+        BatchWorks works = {};
     };
 
     /// Appends the records that `fill(void*)` constructs, with their `bytes`. `prepare(first)` is
@@ -200,6 +211,9 @@ class Stream {
     template <typename Prepare, typename Fill>
     Status EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
                         Fill&& fill, Ticket* last);
+
+    /// Returns the place of the oldest task. One of the threads that run the stream asks.
+    Ticket Front() { return {this, completed_.load(std::memory_order_relaxed) + 1}; }
 
     /// Returns the place after everything queued so far.
     Ticket Now() { return {this, issued_.load(std::memory_order_acquire)}; }
@@ -349,6 +363,15 @@ class Stream {
     Status RefusedError() const;
     void EnterBusySetLocked();
     bool IsOldLocked(const MemoryCheck& check, uint64_t checkedAt);
+    /// Tell the sanitizer of queued work, or that the host has seen the end of work, if it has.
+    void TellQueued(uint64_t sequence, const Task& task, const Work& work) noexcept;
+    void TellBatch(uint64_t first, const void* records, const Batch& batch) noexcept;
+    void TellSeen(uint64_t sequence) noexcept {
+        if (SanitizingWork() && Reached(sequence)) {
+            TellSeenNow(sequence);
+        }
+    }
+    void TellSeenNow(uint64_t sequence) noexcept;
     void NoteQueued(uint64_t first);
     void ViewFront(StreamView* view);
     bool CopyCaller(CallStack* queuedBy) const;
@@ -382,6 +405,7 @@ class Stream {
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
     Status RunLocked(const Task& task);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
+    Status RunTold(const Task& task, const ContextRef& context);
     /// Steps aside if the task may take long. Only the watcher asks one whose data decide: a
     /// synchronisation has asked it already, which takes time.
     void StepAsideFor(const Task& task);
@@ -511,6 +535,9 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
         const size_t bytes = AlignedTaskBytes(work.bytes);
         Task* const task = fill(queue_.Push(bytes));
         task->bytes = static_cast<uint32_t>(bytes);
+        if (SanitizingWork()) {
+            TellQueued(sequence, *task, work);
+        }
         issued_.store(sequence, std::memory_order_relaxed);
         if (work.foreign) {
             foreign_.store(sequence, std::memory_order_relaxed);
@@ -547,7 +574,11 @@ Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Pr
         }
         ADVSTEP_RETURN_IF_ERROR(prepare(issued + 1));
         if (batch.count > 0) {
-            fill(queue_.Push(batch.bytes));
+            void* const records = queue_.Push(batch.bytes);
+            fill(records);
+            if (SanitizingWork()) {
+                TellBatch(issued + 1, records, batch);
+            }
             issued_.store(issued + batch.count, std::memory_order_relaxed);
             if (batch.foreign) {
                 foreign_.store(issued + batch.count, std::memory_order_relaxed);
@@ -596,6 +627,8 @@ class Stream::WaitInList {
     }
     AbortableWait* Get() { return &wait_; }
     int32_t AbortCode() const { return wait_.abortCode.load(std::memory_order_acquire); }
+    /// The code with which an abort of the work has ended the wait.
+    Status Aborted();
 
     /// Enters a wait for everything that is queued now. False: the stream has ended.
     bool EnterForAll(Handle handle) {

@@ -18,6 +18,7 @@
 #include "src/base/log.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/stream_callbacks.h"
@@ -379,13 +380,22 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     const RunFrame frame(this);
     const RunningWork work(task, stream, noted ? &queuedBy : nullptr);
     const DoingScope doing({this, completed_.load(std::memory_order_relaxed) + 1}, task);
-    Status status = RunTask(task, context);
+    Status status =
+        SanitizingWork() && task.TellsHost() ? RunTold(task, context) : RunTask(task, context);
     if (traced) {
         trace_.End(task, status.code());
     }
     lock.lock();
     running_ = false;
     return status;
+}
+
+// Runs the front, from which the program may learn that the stream has come so far.
+Status Stream::RunTold(const Task& task, const ContextRef& context) {
+    const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
+    TellSeenNow(sequence);
+    const InsideHostFunction inside(this, sequence);
+    return RunTask(task, context);
 }
 
 // Copies the call that queued the front.
@@ -454,6 +464,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
     ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
     const uint64_t last = issued_.load(std::memory_order_relaxed);
+    TellSeen(last);
     if (Reached(last)) {
         return failures_.Take(0, last);
     }
@@ -465,6 +476,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
     if (claimant_ == nullptr && runs) {
         wakes = RunBriefTasks(last, &lockKept);
         if (!wakes && Reached(last)) {
+            TellSeen(last);
             return failures_.Take(0, last);
         }
     }
@@ -487,6 +499,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         lock.lock();
     }
     wait.LeaveLocked();
+    TellSeen(last);
     const int32_t abort = wait.AbortCode();  // while the lock was released
     Status result = abort != 0 ? AbortedError(abort) : wait.TakeFailureLocked();
     lock.unlock();
@@ -500,6 +513,7 @@ Status Stream::Query(Handle handle, Handle caller, bool* complete) {
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
         *complete = Reached(issued_.load(std::memory_order_relaxed));
+        TellSeen(issued_.load(std::memory_order_relaxed));
         // The caller does not run the work, and may poll until another thread has run it.
         wake = !*complete && claimant_ == nullptr && !FrontWaits() &&
                workers_->watch() >= WorkerControl::Watch::kNapping;
@@ -587,7 +601,14 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInLi
                 break;
         }
     }
-    const int32_t abort = wait->AbortCode();
+    if (given.ofProgram) {
+        ticket.stream->TellSeen(ticket.sequence);
+    }
+    return wait->Aborted();
+}
+
+Status Stream::WaitInList::Aborted() {
+    const int32_t abort = AbortCode();
     return abort != 0 ? AbortedError(abort) : Status();
 }
 

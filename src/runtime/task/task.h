@@ -62,6 +62,8 @@ struct TaskType {
     /// Tells what a PollWaitTask waits for, and changes nothing. It is called as `holds` is. Null:
     /// nothing is known.
     WaitFacts (*explain)(const PollWaitTask& task) = nullptr;
+    bool tellsHost = false;    // the program may learn from it that the stream has come so far
+    bool endedByHost = false;  // a PollWaitTask that a call of the host ends, after no other work
 };
 
 /// The type of tasks of which there is nothing to say, and which touch no memory of a program.
@@ -85,6 +87,10 @@ struct Task {
     bool mayTakeLong() const {
         return length >= TaskLength::kUnknown || kind == TaskKind::kHostFunction ||
                (length == TaskLength::kByData && !type->isBrief(*this));
+    }
+    /// Returns whether the host may learn from the run of the task that the stream has come so far.
+    bool TellsHost() const {
+        return kind == TaskKind::kHostFunction || (type != nullptr && type->tellsHost);
     }
     /// Returns whether the task is a WaitTask.
     bool waits() const { return kind == TaskKind::kTicketWait || kind == TaskKind::kPollWait; }

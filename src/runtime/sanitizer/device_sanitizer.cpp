@@ -11,6 +11,7 @@
 
 #include "src/base/never_destroyed.h"
 #include "src/base/sanitizer_scope.h"
+#include "src/runtime/task/running_work.h"
 
 namespace advstep {
 namespace {
@@ -55,9 +56,7 @@ std::shared_ptr<QueuedWork> Describe(const Task& task, std::vector<Use> uses) {
     return what;
 }
 
-bool IsReduction(const QueuedWork& work) {
-    return std::strcmp(work.name, "aclrtReduceAsync") == 0;
-}
+bool IsReduction(const QueuedWork& work) { return std::strcmp(work.name, "aclrtReduceAsync") == 0; }
 
 bool HasWord(const QueuedWork& work, const std::vector<const char*>& words) {
     return std::any_of(words.begin(), words.end(),
@@ -655,7 +654,9 @@ void DeviceSanitizer::Refused(const char* argument, const void* address, uint64_
     const auto what = std::make_shared<QueuedWork>();
     what->isCall = true;
     what->name = "the call";
-    what->stack = CallStack::Here();
+    // A task that finds its memory only when it runs is of the call that queued it.
+    const CallStack* const queuedBy = innermost == nullptr ? RunningWork::QueuedBy() : nullptr;
+    what->stack = queuedBy != nullptr ? *queuedBy : CallStack::Here();
     what->uses.push_back(
         {Use::Kind::kMemory, argument, address, bytes, Use::Access::kReadsAndWrites});
     const LockedScope scope(&mutex_);

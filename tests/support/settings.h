@@ -40,19 +40,20 @@ inline const std::string& TestGuard() {
     return guard;
 }
 
-// ADVANCE_STEP_TEST_SANITIZE and ADVANCE_STEP_TEST_SANITIZE_FILE of the test's own environment:
-// every runtime of the test is under the sanitizer so, unless the test says otherwise.
+// Settings of the sanitizer for every runtime of the test, unless the test says otherwise:
+// ADVANCE_STEP_TEST_SANITIZE has the checks; _FILE and _ACTION behind it are the other settings.
 inline const Settings& TestSanitizer() {
-    static const Settings sanitizer = [] {
-        Settings found;
-        for (const char* name : {"SANITIZE", "SANITIZE_FILE"}) {
-            if (const char* text = getenv((std::string("ADVANCE_STEP_TEST_") + name).c_str())) {
-                found[std::string("ADVANCE_STEP_") + name] = text;
+    static const Settings settings = [] {
+        Settings read;
+        for (const char* name : {"SANITIZE", "SANITIZE_FILE", "SANITIZE_ACTION"}) {
+            const char* const text = getenv((std::string("ADVANCE_STEP_TEST_") + name).c_str());
+            if (text != nullptr) {
+                read[std::string("ADVANCE_STEP_") + name] = text;
             }
         }
-        return found;
+        return read;
     }();
-    return sanitizer;
+    return settings;
 }
 
 // Makes settings the only ADVANCE_STEP_* variables; the runtime reads them when it starts next.

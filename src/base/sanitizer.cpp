@@ -52,7 +52,7 @@ Findings& TheFindings() {
     return *findings;
 }
 
-std::atomic<bool> exitHooked{false};
+std::atomic<bool> listingHooked{false};
 const ForkHook offInTheChild([](void*) noexcept { sanitizerChecks.store(0); });
 
 void CloseFiles(Findings* findings) {
@@ -194,7 +194,7 @@ Status StartSanitizer(const SanitizerSettings& settings) {
         }
     }
     findings.settings = settings;
-    if (settings.checks != 0 && !exitHooked.exchange(true)) {
+    if (settings.checks != 0 && !listingHooked.exchange(true)) {
         PrepareExitStatus();
         (void)on_exit(&ListFindingsAtExit, nullptr);
     }

@@ -295,10 +295,10 @@ uint64_t Callbacks::Post(Callback callback, Handle replay, uint64_t* id) {
         throw;
     }
     callbacks.back().id = *id;
+    posted_.notify_all();
     if (__builtin_expect(!ended_.empty(), 0) && ended_.count(entry->second) != 0) {
         TellEnded(entry->second, callback.stream, callbacks.size());
     }
-    posted_.notify_all();
     return entry->second;
 }
 

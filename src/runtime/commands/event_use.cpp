@@ -3,8 +3,6 @@
 
 #include "src/runtime/commands/event_use.h"
 
-#include <fmt/core.h>
-
 #include <exception>
 #include <new>
 #include <string>

@@ -31,7 +31,7 @@ bool TakeFlag(PollWaitTask& base) {
     return notify.flag.load()->exchange(0) != 0;
 }
 
-WaitFacts ExplainWait(const PollWaitTask& base) {
+WaitFacts ExplainNotifyWait(const PollWaitTask& base) {
     const Notify& notify = *static_cast<const WaitNotifyTask&>(base).notify;
     WaitFacts facts;
     facts.giver = notify.shared.load() ? WaitGiver::kUnknown : WaitGiver::kProcess;
@@ -41,7 +41,7 @@ WaitFacts ExplainWait(const PollWaitTask& base) {
 }
 
 constexpr TaskType kWaitType = {nullptr, nullptr, kTouchesNothing.listMemory,
-                                nullptr, false,   &ExplainWait};
+                                nullptr, false,   &ExplainNotifyWait};
 
 // These list the notify, which must be alive at a replay.
 void ListRecord(const void* source, std::vector<Use>* uses) {

@@ -3,8 +3,6 @@
 
 #include "src/runtime/device/device_resources.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "src/base/sanitizer_scope.h"

@@ -3,7 +3,6 @@
 
 #include "src/runtime/stream/hang_watch.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -3,8 +3,6 @@
 
 #include "src/runtime/stream/sync_findings.h"
 
-#include <fmt/core.h>
-
 #include "src/base/sanitizer_scope.h"
 
 namespace advstep {

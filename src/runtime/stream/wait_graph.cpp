@@ -3,8 +3,6 @@
 
 #include "src/runtime/stream/wait_graph.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 namespace advstep {

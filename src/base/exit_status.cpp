@@ -18,7 +18,7 @@ std::atomic<bool> hooked{false};
 std::atomic<bool> fails{false};
 const ForkHook succeedAnew([](void*) noexcept { fails.store(false); });
 
-void SetStatusAtExit(int status, void*) {
+void ChangeStatusAtExit(int status, void*) {
     if (fails.load() && status == EXIT_SUCCESS) {
         std::fflush(nullptr);
         _exit(EXIT_FAILURE);
@@ -29,7 +29,7 @@ void SetStatusAtExit(int status, void*) {
 
 void PrepareExitStatus() noexcept {
     if (!hooked.exchange(true)) {
-        (void)on_exit(&SetStatusAtExit, nullptr);
+        (void)on_exit(&ChangeStatusAtExit, nullptr);
     }
 }
 

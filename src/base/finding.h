@@ -48,8 +48,8 @@ class Finding {
     void Line(std::string text) { lines_.push_back(std::move(text)); }
 
     /// Adds a call stack. The text shows it under the heading, and "stacks" of the JSON line has it
-    /// under the name: work, other, free, allocation; "": only the text shows it. Two findings of one kind are the same if
-    /// their first two stacks are.
+    /// under the name: work, other, free, allocation; "": only the text shows it. Two findings of
+    /// one kind are the same if their first two stacks are.
     void Stack(std::string name, std::string heading, const CallStack& stack);
 
     /// Makes two findings of one kind the same if these are, instead of their first two stacks.

@@ -314,14 +314,14 @@ TEST_F(SanitizerDeathTest, AnUnmappedRangeInUseIsFound) {
 }
 
 TEST_F(SanitizerDeathTest, WorkOnFreedMemoryIsFound) {
-    EXPECT_FINDING(
-        "memory",
-        AllOf(HasSubstr("memory: used_after_free: the call uses memory"), HasSubstr("freed by")),
-        [] {
-            char* const memory = Allocate();
-            Need(aclrtFree(memory));
-            (void)aclrtMemsetAsync(memory, kBytes, 1, kBytes, NewStream());
-        });
+    EXPECT_FINDING("memory",
+                   AllOf(HasSubstr("memory: used_after_free: aclrtMemsetAsync uses memory"),
+                         HasSubstr("freed by")),
+                   [] {
+                       char* const memory = Allocate();
+                       Need(aclrtFree(memory));
+                       (void)aclrtMemsetAsync(memory, kBytes, 1, kBytes, NewStream());
+                   });
 }
 
 int32_t DoNothing(void*, char*, size_t) { return 0; }
@@ -477,18 +477,20 @@ TEST_F(SanitizerDeathTest, AReplayOnFreedOrReplacedMemoryIsFound) {
         Need(aclrtFree(memory));
         (void)aclmdlRIExecuteAsync(model, stream);
     });
-    EXPECT_FINDING("memory", HasSubstr("memory: replaced_memory: a replay of fill"), [] {
-        char* const memory = Allocate();
-        const aclrtStream stream = NewStream();
-        const aclmdlRI model = Capture(stream, [&] { Fill(memory, stream); });
-        Need(aclrtFree(memory));
-        if (Allocate() != memory) {
-            std::fprintf(stderr, "memory: replaced_memory: a replay of fill\n");
-            std::_Exit(1);  // the host has given other addresses, so there is nothing to see
-        }
-        Need(aclmdlRIExecuteAsync(model, stream));
-        Need(aclrtSynchronizeStream(stream));
-    });
+    EXPECT_FINDING(
+        "memory", HasSubstr("memory: replaced_memory: fill (aclrtMemsetAsync), replayed by"), [] {
+            char* const memory = Allocate();
+            const aclrtStream stream = NewStream();
+            const aclmdlRI model = Capture(stream, [&] { Fill(memory, stream); });
+            Need(aclrtFree(memory));
+            if (Allocate() != memory) {
+                std::fprintf(stderr,
+                             "memory: replaced_memory: fill (aclrtMemsetAsync), replayed by\n");
+                std::_Exit(1);  // the host has given other addresses, so there is nothing to see
+            }
+            Need(aclmdlRIExecuteAsync(model, stream));
+            Need(aclrtSynchronizeStream(stream));
+        });
 }
 
 // Memory that nothing has written.

@@ -106,7 +106,7 @@ bool ConditionHolds(uint64_t found, uint64_t value, uint32_t flag) {
     }
 }
 
-WaitFacts ExplainWordWait(const PollWaitTask& base) {
+WaitFacts ExplainValueWait(const PollWaitTask& base) {
     constexpr const char* kConditions[] = {"to be at least", "to be", "to have a bit of",
                                            "to have a 0 where there is one in"};
     const auto& wait = static_cast<const ValueWaitTask&>(base);
@@ -182,7 +182,7 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
         };
         static constexpr TaskType kType = {
             nullptr,          nullptr, &ListWordMemory<ValueWaitTask>,
-            "aclrtValueWait", false,   &ExplainWordWait};
+            "aclrtValueWait", false,   &ExplainValueWait};
         task->type = &kType;
         return task;
     });

@@ -51,9 +51,6 @@ Status AlreadyRegistered(const void* address, size_t bytes, uintptr_t begin, siz
                  address, bytes, known, begin);
 }
 
-// Fresh memory of a device has the pattern 0xA5, as far as that costs no more than this.
-constexpr size_t kMostFilled = size_t{64} << 20;
-
 Block::Kind KindOf(const Allocation& allocation) {
     switch (allocation.origin) {
         case MemoryOrigin::kRegistered:
@@ -71,13 +68,11 @@ Block::Kind KindOf(const Allocation& allocation) {
 // Tells the sanitizer of memory. Without memory for its own it misses that.
 void TellAllocated(const Allocation& allocation) noexcept {
     const Block::Kind kind = KindOf(allocation);
-    if (kind == Block::Kind::kDevice && Sanitizing(SanitizerCheck::kInit)) {
-        std::memset(reinterpret_cast<void*>(allocation.begin), 0xA5,
-                    std::min(allocation.bytes, kMostFilled));
-    }
     try {
-        TheDeviceSanitizer().Allocated(kind, allocation.begin, allocation.bytes,
-                                       allocation.OfDevice() ? allocation.device : nullptr);
+        const uint64_t filled =
+            TheDeviceSanitizer().Allocated(kind, allocation.begin, allocation.bytes,
+                                           allocation.OfDevice() ? allocation.device : nullptr);
+        std::memset(reinterpret_cast<void*>(allocation.begin), 0xA5, filled);
     } catch (const std::bad_alloc&) {
     }
 }
@@ -427,6 +422,9 @@ Status DeviceMemory::PublishLocked(Allocation* block, bool open) {
         throw;
     }
     block->shareName = NameOf(made);
+    if (SanitizingWork()) {
+        TheDeviceSanitizer().Shared(block->begin);
+    }
     return {};
 }
 

@@ -28,6 +28,7 @@ struct Block {
     uint64_t number = 0;             // no two blocks have the same
     CallStack allocated{};
     CallStack freed{};
+    uint64_t patterned = 0;  // its first bytes that were filled with the pattern
     bool ended = false;
     AccessHistory history;
     IntervalSet unwritten;  // bytes that nothing has written yet; empty unless they are watched

@@ -537,7 +537,8 @@ void DeviceSanitizer::NoteWordWrite(const void* word, const Ticket& place) {
     writes.push_back(place);
 }
 
-void DeviceSanitizer::ForgetWords(const Block& block) {
+void DeviceSanitizer::ForgetBlock(const Block& block) {
+    patterned_ -= block.patterned;
     words_.erase(words_.lower_bound(block.begin), words_.lower_bound(block.end()));
 }
 
@@ -561,12 +562,26 @@ void DeviceSanitizer::Unset(const void* signal) {
 
 // Memory.
 
-void DeviceSanitizer::Allocated(Block::Kind kind, uintptr_t begin, uint64_t bytes,
-                                const Device* device) {
+uint64_t DeviceSanitizer::Allocated(Block::Kind kind, uintptr_t begin, uint64_t bytes,
+                                    const Device* device) {
+    // The pattern takes memory of the machine, which a device may have less of than it tells.
+    constexpr uint64_t kMostOfBlock = uint64_t{64} << 20;
+    constexpr uint64_t kMostPatterned = uint64_t{1} << 30;
     const LockedScope scope(&mutex_);
     const std::shared_ptr<Block> block = blocks_.Enter(kind, begin, bytes, device);
     if (kind == Block::Kind::kDevice && Sanitizing(SanitizerCheck::kInit)) {
         block->unwritten.Add(0, bytes);
+        block->patterned =
+            std::min({bytes, kMostOfBlock, kMostPatterned - std::min(kMostPatterned, patterned_)});
+        patterned_ += block->patterned;
+    }
+    return block->patterned;
+}
+
+void DeviceSanitizer::Shared(uintptr_t begin) {
+    const LockedScope scope(&mutex_);
+    if (const std::shared_ptr<Block> block = blocks_.Find(begin); block != nullptr) {
+        block->unwritten.Remove(0, block->bytes);
     }
 }
 
@@ -623,7 +638,7 @@ void DeviceSanitizer::Ended(uintptr_t begin) {
                 : block->kind == Block::Kind::kRegistered ? EndOfUse::kUnregister
                                                           : EndOfUse::kFree);
     (void)blocks_.Leave(begin);
-    ForgetWords(*block);
+    ForgetBlock(*block);
     if (!order_.Holds()) {
         block->history = AccessHistory();  // no work will be compared with it
     }
@@ -632,7 +647,7 @@ void DeviceSanitizer::Ended(uintptr_t begin) {
 void DeviceSanitizer::EndedWithDevice(uintptr_t begin) {
     const LockedScope scope(&mutex_);
     if (const std::shared_ptr<Block> block = blocks_.Leave(begin); block != nullptr) {
-        ForgetWords(*block);
+        ForgetBlock(*block);
         block->history = AccessHistory();
     }
 }
@@ -654,9 +669,9 @@ void DeviceSanitizer::Refused(const char* argument, const void* address, uint64_
     const auto what = std::make_shared<QueuedWork>();
     what->isCall = true;
     what->name = "the call";
-    // A task that finds its memory only when it runs is of the call that queued it.
-    const CallStack* const queuedBy = innermost == nullptr ? RunningWork::QueuedBy() : nullptr;
-    what->stack = queuedBy != nullptr ? *queuedBy : CallStack::Here();
+    // A task refuses memory on any thread: it is its caller's mistake.
+    const CallStack* const queued = innermost == nullptr ? RunningWork::QueuedBy() : nullptr;
+    what->stack = queued != nullptr ? *queued : CallStack::Here();
     what->uses.push_back(
         {Use::Kind::kMemory, argument, address, bytes, Use::Access::kReadsAndWrites});
     const LockedScope scope(&mutex_);

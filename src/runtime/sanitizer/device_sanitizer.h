@@ -92,7 +92,10 @@ class DeviceSanitizer {
 
     // Memory.
 
-    void Allocated(Block::Kind kind, uintptr_t begin, uint64_t bytes, const Device* device);
+    /// A block begins. Returns how many bytes of it the caller fills with the pattern 0xA5.
+    uint64_t Allocated(Block::Kind kind, uintptr_t begin, uint64_t bytes, const Device* device);
+    /// Another process may write to the block.
+    void Shared(uintptr_t begin);
     /// The block that begins there ends.
     void Ended(uintptr_t begin);
     /// The same for blocks that end with their device, whose work has ended.
@@ -131,7 +134,7 @@ class DeviceSanitizer {
     void CheckWritten(const OrderedWork& work, size_t use);
     void WriteEverywhere();
     void NoteWordWrite(const void* word, const Ticket& place);
-    void ForgetWords(const Block& block);
+    void ForgetBlock(const Block& block);
     Users FindUsers(const Block& block, uint64_t begin, uint64_t end) const;
     void CheckUnused(const Block& block, uint64_t begin, uint64_t end, EndOfUse how);
 
@@ -141,6 +144,7 @@ class DeviceSanitizer {
     std::unordered_map<Stream*, const Device*> devices_;  // of the streams with work
     std::map<uintptr_t, std::deque<Ticket>> words_;       // their last writes, by address
     uint64_t works_ = 0;
+    uint64_t patterned_ = 0;  // bytes of live blocks that were filled with the pattern
     HasPeer hasPeer_ = nullptr;
 };
 

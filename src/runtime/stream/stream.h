@@ -627,8 +627,9 @@ class Stream::WaitInList {
     }
     AbortableWait* Get() { return &wait_; }
     int32_t AbortCode() const { return wait_.abortCode.load(std::memory_order_acquire); }
-    /// The code with which an abort of the work has ended the wait.
-    Status Aborted();
+    /// Tells the sanitizer of the end of the wait for the ticket. Returns the code of an abort of
+    /// the work that has ended it.
+    Status End(const Ticket& ticket, const WaitLimit& limit);
 
     /// Enters a wait for everything that is queued now. False: the stream has ended.
     bool EnterForAll(Handle handle) {

@@ -601,13 +601,13 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInLi
                 break;
         }
     }
-    if (given.ofProgram) {
-        ticket.stream->TellSeen(ticket.sequence);
-    }
-    return wait->Aborted();
+    return wait->End(ticket, given);
 }
 
-Status Stream::WaitInList::Aborted() {
+Status Stream::WaitInList::End(const Ticket& ticket, const WaitLimit& limit) {
+    if (limit.ofProgram) {
+        ticket.stream->TellSeen(ticket.sequence);
+    }
     const int32_t abort = AbortCode();
     return abort != 0 ? AbortedError(abort) : Status();
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <set>
 #include <utility>
@@ -58,15 +59,16 @@ std::shared_ptr<QueuedWork> Describe(const Task& task, std::vector<Use> uses) {
 
 bool IsReduction(const QueuedWork& work) { return std::strcmp(work.name, "aclrtReduceAsync") == 0; }
 
-bool HasWord(const QueuedWork& work, const std::vector<const char*>& words) {
-    return std::any_of(words.begin(), words.end(),
+template <size_t N>
+bool HasWord(const QueuedWork& work, const char* const (&words)[N]) {
+    return std::any_of(std::begin(words), std::end(words),
                        [&](const char* word) { return strcasestr(work.name, word) != nullptr; });
 }
 
 // The operators that may read a part of a tensor, as those that take rows by an index or a length,
 // have one of these words in their names. What others than CANN's read is not known.
 bool ReadsAll(const QueuedWork& work) {
-    static const std::vector<const char*> kPartly = {
+    static constexpr const char* kPartly[] = {
         "attention", "index", "gather", "scatter", "embedding", "cache",  "take",     "select",
         "slice",     "moe",   "group",  "rout",    "step",      "mask",   "pool",     "conv",
         "col",       "fold",  "diag",   "tri",     "cholesky",  "linalg", "lstm",     "gru",
@@ -85,8 +87,8 @@ bool ReadsWhatItWrites(const QueuedWork& work, const Use& use) {
 
 // Whether the operator only moves what it reads, so that unwritten bytes are no mistake.
 bool OnlyMoves(const QueuedWork& work) {
-    static const std::vector<const char*> kMoves = {"copy", "clone", "cat",   "contiguous", "stack",
-                                                    "pad",  "chunk", "split", "repeat",     "tile"};
+    static constexpr const char* kMoves[] = {"copy", "clone", "cat",   "contiguous", "stack",
+                                             "pad",  "chunk", "split", "repeat",     "tile"};
     return HasWord(work, kMoves);
 }
 

@@ -180,7 +180,7 @@ class SanitizedSteps {
 };
 
 Row SanitizedRow() {
-    constexpr int64_t kSeqs = 256;
+    static constexpr int64_t kSeqs = 256;
     return {"sanitized_256", "a decode step under memory, race and init, N = 256",
             "the step without", AtMost(5), []() -> Prepared {
                 const auto both = std::make_shared<SanitizedSteps>(kSeqs);

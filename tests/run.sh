@@ -97,7 +97,10 @@ if [[ ${parts[0]:-} == --install ]]; then
     parts=("${parts[@]:1}")
 fi
 for name in "${parts[@]}"; do
-    [[ $name =~ ^(--quick|quick|dev|tsan|release)$ ]] || usage
+    if [[ ! $name =~ ^(--quick|quick|dev|tsan|release)$ ]]; then
+        echo "run.sh: $name is no part; expected quick, dev, tsan or release" >&2
+        usage
+    fi
 done
 parts=("${parts[@]/#--quick/quick}")
 if [[ ${parts[*]} == quick ]]; then

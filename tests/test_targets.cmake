@@ -54,7 +54,7 @@ function(advance_step_test)
   file(RELATIVE_PATH folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   # COMPUTES keep all checks.
   set_target_properties(${TEST_NAME} PROPERTIES ADVANCE_STEP_FEWER_CHECKS ON)
-  if(folder MATCHES "^(unit|conformance|faults)")
+  if(folder MATCHES "^(unit|conformance|faults|sanitizer)")
     list(APPEND labels quick)
     if(TEST_CONCURRENT)
       add_dependencies(quick_tests ${TEST_NAME})

@@ -17,7 +17,9 @@ class DeviceTest : public testing::Test {
  protected:
     void SetUp() override {
         setenv("ADVANCE_STEP_LEAKS", "fail", 0);
-        setenv("ADVANCE_STEP_GUARD", "after", 0);  // a write past an allocation ends the program
+        setenv("ADVANCE_STEP_GUARD", "after", 0);   // a write past an allocation ends the program
+        setenv("ADVANCE_STEP_SANITIZE", "all", 0);  // races, early frees, unwritten memory, hangs
+        setenv("ADVANCE_STEP_SANITIZE_ACTION", "fail", 0);
         ASSERT_EQ(aclInit(nullptr), ACL_SUCCESS) << aclGetRecentErrMsg();
         ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
     }

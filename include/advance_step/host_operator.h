@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/// Does the work, on any thread, in the default floating-point environment. Like a host function, it
-/// must not wait for the device.
+/// Does the work, on any thread, in the default floating-point environment. Like a host function,
+/// it must not wait for the device.
 /// @param[out] message      room for the reason of a failure, a text that ends with 0
 /// @param[in]  messageSize  the size of message in bytes
 /// @return 0, or the code with which the task fails
@@ -21,10 +21,18 @@ typedef int32_t (*AdvStepRunHostOperator)(void* args, char* message, size_t mess
 /// Releases the arguments, on any thread. It may call no function of this library.
 typedef void (*AdvStepReleaseHostOperator)(void* args);
 
+/// How the operator uses a range: these are added to its bytes. A range without them is read and
+/// written.
+#define ADVSTEP_RANGE_READ \
+    (UINT64_C(1) << 63) /* it is read, and not written unless that is added */
+#define ADVSTEP_RANGE_WRITTEN \
+    (UINT64_C(1) << 62) /* it is written, and not read unless that is added */
+#define ADVSTEP_RANGE_PARTLY (UINT64_C(1) << 61) /* of some of its bytes, which are not told */
+
 /// Device memory that the operator uses.
 typedef struct {
     const void* address;
-    uint64_t bytes;
+    uint64_t bytes; /* and how they are used: ADVSTEP_RANGE_* */
 } AdvStepMemoryRange;
 
 typedef struct {

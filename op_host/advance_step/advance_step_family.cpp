@@ -108,6 +108,9 @@ KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKern
             onDivergence == op::OnDivergence::kWarn ? OnFault::kWarn : OnFault::kFail, true};
     }
     program.phases[program.phaseCount++] = {kernels.commit, OnFault::kFail, true};
+    if (kernels.slots != nullptr) {
+        program.phases[program.phaseCount++] = {kernels.slots, OnFault::kFinding, true};
+    }
     if (onDivergence == op::OnDivergence::kIgnore) {
         program.firstTwo = kernels.checkAndCommit;
     }
@@ -179,8 +182,31 @@ std::string PlaceFaultWords(const std::string& who, const Fault& fault, int64_t 
     }
 }
 
+std::string SlotFaultWords(const Fault& fault) {
+    const int64_t* const v = fault.values;
+    if (static_cast<AdvanceStepFault>(fault.kind) == AdvanceStepFault::kSameSlot) {
+        return fmt::format(
+            "same_slot: queries {} and {} write slot {}, which is one token of the KV cache; "
+            "expected rows of blockTables with blocks of their own to write",
+            std::min(fault.row, v[1]), std::max(fault.row, v[1]), v[0]);
+    }
+    return fmt::format(
+        "shared_block: query {} writes into block {}, which query {} {} of blockTables; expected a "
+        "block of its own to write",
+        fault.row, v[0], v[1],
+        v[2] < 0 ? std::string("writes too, by its row") : fmt::format("has in column {}", v[2]));
+}
+
+bool IsSlotFault(const Fault& fault) {
+    const auto kind = static_cast<AdvanceStepFault>(fault.kind);
+    return kind == AdvanceStepFault::kSameSlot || kind == AdvanceStepFault::kSharedBlock;
+}
+
 std::string AdvanceStepFaultWords(const std::string& prefix, int64_t row, const Fault& fault,
                                   const AdvanceStepTiling& tiling) {
+    if (IsSlotFault(fault)) {
+        return SlotFaultWords(fault);
+    }
     const int64_t* const v = fault.values;
     const std::string who = fmt::format("{}query {}", prefix, row);
     switch (static_cast<AdvanceStepFault>(fault.kind)) {

@@ -152,6 +152,11 @@ class AdvanceStepPrograms {
 std::string AdvanceStepFaultWords(const std::string& prefix, int64_t row, const Fault& fault,
                                   const AdvanceStepTiling& tiling);
 
+/// Returns the words for what the sanitizer finds in the slots of a launch, and whether a fault is
+/// of that kind.
+std::string SlotFaultWords(const Fault& fault);
+bool IsSlotFault(const Fault& fault);
+
 /// Returns the words for a fault of a token's place, or "" for another kind of fault. `who` names
 /// the row: "query 3".
 std::string PlaceFaultWords(const std::string& who, const Fault& fault, int64_t blockSize,

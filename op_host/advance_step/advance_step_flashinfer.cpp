@@ -90,6 +90,7 @@ KernelProgram MakeFlashInferProgram(const FlashInferKernels& kernels) {
     for (const KernelFn phase : {kernels.count, kernels.check, kernels.commit}) {
         program.phases[program.phaseCount++] = {phase, OnFault::kFail, true};
     }
+    program.phases[program.phaseCount++] = {kernels.slots, OnFault::kFinding, true};
     return program;
 }
 

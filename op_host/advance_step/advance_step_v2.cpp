@@ -102,6 +102,9 @@ std::string Divergence(const std::string& who, const int64_t* v) {
 }
 
 std::string Words(const Fault& fault, const AdvanceStepV2Tiling& t) {
+    if (IsSlotFault(fault)) {
+        return SlotFaultWords(fault);
+    }
     const int64_t* const v = fault.values;
     const std::string who = fmt::format("query {} (row {})", fault.row / t.rowsPerQuery, fault.row);
     switch (static_cast<AdvanceStepFault>(fault.kind)) {

@@ -161,6 +161,10 @@ constexpr KernelProgram MakeStepProgram(std::initializer_list<KernelFn> phases) 
     program.counters = &kStepCounters;
     program.anyRounding = true;
     program.isBrief = &IsBriefStep;
+    // A step keeps the blocks apart if the host side has handed them over so.
+    if (phases.size() > 0) {
+        program.phases[program.phaseCount++] = {&StepSlots, OnFault::kFinding, true};
+    }
     for (const KernelFn phase : phases) {
         program.phases[program.phaseCount++] = {phase, OnFault::kFail, true};
     }

@@ -8,6 +8,7 @@
 
 #include "op_kernel/advance_step/advance_step_kernel.h"
 #include "op_kernel/advance_step/advance_step_pieces.h"
+#include "op_kernel/advance_step/advance_step_slots.h"
 
 namespace advstep {
 namespace {
@@ -136,12 +137,19 @@ void Commit(const CoreContext& core, const void* payload) {
     pieces.Blank();
 }
 
+template <typename Rows>
+void LookAtSlots(const CoreContext& core, const void* payload) {
+    const AdvanceStepFlashInferPayload& p = Payload(payload);
+    CheckSlotsOf<Rows>(core, p.tiling.rows, p.args.common, 1);
+}
+
 }  // namespace
 
 FlashInferKernels FlashInferKernelsFor(bool lengths32, bool slots32, bool tables32) {
     return WithStandardRows(lengths32, slots32, tables32, [](auto rows) {
         using Rows = decltype(rows);
-        return FlashInferKernels{&Count<Rows>, &Check<Rows>, &Commit<Rows>, kKeptBytesPerRow};
+        return FlashInferKernels{&Count<Rows>, &Check<Rows>, &Commit<Rows>, kKeptBytesPerRow,
+                                 &LookAtSlots<Rows>};
     });
 }
 

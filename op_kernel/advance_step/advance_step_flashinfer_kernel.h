@@ -41,6 +41,7 @@ struct FlashInferKernels {
     KernelFn check;   // reports the queries that cannot advance, or whose pages do not fit
     KernelFn commit;  // writes; every row has passed the check
     int32_t keptBytesPerRow;
+    KernelFn slots;  // of OnFault::kFinding: looks at the slots
 };
 
 FlashInferKernels FlashInferKernelsFor(bool lengths32, bool slots32, bool tables32);

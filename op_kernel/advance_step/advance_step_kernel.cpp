@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "op_kernel/advance_step/advance_step_pieces.h"
+#include "op_kernel/advance_step/advance_step_slots.h"
 
 namespace advstep {
 
@@ -108,8 +109,15 @@ void Compare(const CoreContext& core, const void* payload) {
 }
 
 template <typename Rows>
+void LookAtSlots(const CoreContext& core, const void* payload) {
+    const AdvanceStepPayload& p = Payload(payload);
+    CheckSlotsOf<Rows>(core, p.tiling, p.args, 1);
+}
+
+template <typename Rows>
 AdvanceStepKernels Standard() {
-    return {&Check<Rows>, &Compare<Rows>, &Commit<Rows>, &CheckAndCommit<Rows>, kKeptBytesPerRow};
+    return {&Check<Rows>,          &Compare<Rows>,   &Commit<Rows>,
+            &CheckAndCommit<Rows>, kKeptBytesPerRow, &LookAtSlots<Rows>};
 }
 
 template <typename Rows>

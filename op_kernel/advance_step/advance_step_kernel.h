@@ -17,6 +17,7 @@ struct AdvanceStepKernels {
     KernelFn commit;   // writes; every row has passed the check
     KernelFn checkAndCommit = nullptr;  // both in one call, for all cores: writes if nothing is bad
     int32_t keptBytesPerRow = 0;        // KernelProgram::keptBytesPerRow
+    KernelFn slots = nullptr;           // of OnFault::kFinding: looks at the slots; null: none
 };
 
 /// Conformances standard and vllm.

@@ -4,6 +4,7 @@
 #include "op_kernel/advance_step/advance_step_multi_kernel.h"
 
 #include "op_kernel/advance_step/advance_step_pieces.h"
+#include "op_kernel/advance_step/advance_step_slots.h"
 
 namespace advstep {
 namespace {
@@ -109,6 +110,12 @@ void CommitExact(const CoreContext& core, const void* payload) {
 }
 
 template <typename Rows>
+void LookAtSlots(const CoreContext& core, const void* payload) {
+    const AdvanceStepMultiPayload& p = Payload(payload);
+    CheckSlotsOf<Rows>(core, p.tiling.rows, p.args, p.tiling.steps);
+}
+
+template <typename Rows>
 AdvanceStepKernels Exact() {
     return {&CheckExact<Rows>, nullptr, &CommitExact<Rows>};
 }
@@ -123,8 +130,8 @@ void Multiply(int64_t* numbers, int64_t steps) {
 AdvanceStepKernels MultiStandardKernels(bool lengths32, bool slots32, bool tables32) {
     return WithStandardRows(lengths32, slots32, tables32, [](auto rows) {
         using Rows = decltype(rows);
-        return AdvanceStepKernels{&Check<Rows>, &Compare<Rows>, &Commit<Rows>, nullptr,
-                                  kKeptBytesPerRow};
+        return AdvanceStepKernels{&Check<Rows>, &Compare<Rows>,   &Commit<Rows>,
+                                  nullptr,      kKeptBytesPerRow, &LookAtSlots<Rows>};
     });
 }
 

@@ -61,6 +61,9 @@ enum class AdvanceStepFault : int32_t {
     kPageTooLong,      // tokens in the last page
     kTooManyPages,     // end of the query's entries
     kIndicesTooSmall,  // end of the query's entries, capacity
+    // of the sanitizer; the row is that of the table of blocks
+    kSameSlot,     // slot, the other query
+    kSharedBlock,  // block, the other query, column there or -1
     kNone = -1
 };
 

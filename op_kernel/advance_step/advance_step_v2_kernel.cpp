@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "op_kernel/advance_step/advance_step_slots.h"
 #include "op_kernel/advance_step/advance_step_v2_queries.h"
 #include "op_kernel/advance_step/token_place.h"
 #include "op_kernel/common/kernel.h"
@@ -192,10 +193,31 @@ void CommitNarrow(const CoreContext& core, const void* payload) {
     });
 }
 
+// The rows of a query write one after another.
+template <typename Table>
+void LookAtSlots(const CoreContext& core, const void* payload) {
+    if (core.index != 0) {
+        return;
+    }
+    const AdvanceStepV2Payload& p = Payload(payload);
+    const AdvanceStepV2Tiling& t = p.tiling;
+    const AdvanceStepArgs& a = p.args.common;
+    const auto* const slots = static_cast<const int64_t*>(a.slotMapping);
+    const BlockRows<Table> table{static_cast<const Table*>(a.blockTables), t.blockTableStride,
+                                 t.rows / t.rowsPerQuery, t.blockSize};
+    CheckSlots(
+        core, table, t.rows, kAdvanceStepSlotFaults, [&](int64_t i) { return i / t.rowsPerQuery; },
+        [&](int64_t i) { return slots[i]; },
+        [&](int64_t query) {
+            const int64_t* const positions = a.inputPositions + query * t.rowsPerQuery;
+            return *std::min_element(positions, positions + t.rowsPerQuery) / t.blockSize;
+        });
+}
+
 template <typename Table>
 AdvanceStepKernels Wide(int32_t keptBytesPerRow) {
-    return {&CheckWide<Table>, &Compare<Table>, &CommitWide<Table>, &CheckAndCommitWide<Table>,
-            keptBytesPerRow};
+    return {&CheckWide<Table>,          &Compare<Table>, &CommitWide<Table>,
+            &CheckAndCommitWide<Table>, keptBytesPerRow, &LookAtSlots<Table>};
 }
 
 template <typename Table>

@@ -22,6 +22,9 @@ void StepGiveBack(const CoreContext& core, const void* payload);
 void StepHandOut(const CoreContext& core, const void* payload);
 void StepRecover(const CoreContext& core, const void* payload);
 
+/// Of OnFault::kFinding, before the others: looks whether a block is in two places.
+void StepSlots(const CoreContext& core, const void* payload);
+
 /// All phases in one, for a launch of one core.
 void StepOnOneCore(const CoreContext& core, const void* payload);
 

@@ -28,6 +28,9 @@ enum class StepFault : int32_t {
     kRecoveredPrompt,
     kRecoveredStep,
     kRecoveredTotal,
+    // of the sanitizer
+    kFreeBlockUsed,
+    kSharedBlock,
 };
 
 /// A rule and its words, a format of {fmt}. {row} is the row of the Fault: a slot, or a position of
@@ -71,6 +74,12 @@ inline constexpr StepRule kStepRules[] = {
      "slot {row}: oriSeqLensEncoder {0} and stepIdx {1} are to be replayed; expected 1 <= their "
      "sum "
      "<= {L}"},
+    {StepFault::kFreeBlockUsed,
+     "free_block_used: block {0} is in column {1} of slot {row} and on the free list, as "
+     "freeList[{2}]; expected every block once"},
+    {StepFault::kSharedBlock,
+     "shared_block: block {0} is in column {1} of slot {row} and in a dynamic column of slot {2}; "
+     "expected every block once"},
 };
 
 /// Returns the words of a rule, or null for a number that is no rule.

@@ -8,15 +8,18 @@
 #include "acl/acl_rt.h"
 #include "op_kernel/reduce/reduce_kernel.h"
 #include "src/base/boundary.h"
+#include "src/base/sanitizer_scope.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/capture/capture.h"
 #include "src/runtime/commands/launcher.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/memory/copy.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/resource_limit.h"
 #include "src/runtime/stream/stream.h"
+#include "src/runtime/stream/sync_findings.h"
 #include "src/runtime/task/ticket.h"
 
 using namespace advstep;
@@ -37,7 +40,7 @@ const Device* OwnDevice() {
 template <typename Act>
 Status ActNow(Act&& act) {
     ADVSTEP_RETURN_IF_ERROR(
-        TheCaptureRegistry().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
+        ToldInCapture(TheCaptureRegistry().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT)));
     act();
     return {};
 }
@@ -77,15 +80,42 @@ Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Ma
     return wait.WaitForTask();
 }
 
-Status Copy(const CopyRequest& request) {
+// Tells the sanitizer of a copy that the calling thread makes.
+void TellCopy(const char* call, const Work& work) {
+    const SanitizerScope own;
+    std::vector<Use> uses;
+    work.listUses(work.source, &uses);
+    TheDeviceSanitizer().HostUses(call, true, std::move(uses));
+}
+
+// Tells it that the copy has been made.
+void TellRead(const Work& work) {
+    const SanitizerScope own;
+    std::vector<Use> uses;
+    work.listUses(work.source, &uses);
+    for (const Use& use : uses) {
+        if (use.access == Use::Access::kReads) {
+            TheDeviceSanitizer().HostHasRead(use.address, use.bytes);
+        }
+    }
+}
+
+Status Copy(const char* call, const CopyRequest& request) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     const MemoryHold hold = HoldFor(request);
     CopySides sides;
     ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(Memory(), request, &sides));
     return ActNow([&] {
-        if (!request.Empty()) {
-            CopyNow(request);
+        if (request.Empty()) {
+            return;
+        }
+        if (SanitizingWork()) {
+            TellCopy(call, WorkOf(request, sides, OwnDevice()));
+        }
+        CopyNow(request);
+        if (SanitizingWork()) {
+            TellRead(WorkOf(request, sides, OwnDevice()));
         }
     });
 }
@@ -169,7 +199,15 @@ Status CopyAll(const CopyBatch& batch, size_t* wrong) {
     const MemoryHold hold = HoldForBatch();
     CopySides sides;
     ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, false, &sides, wrong));
-    return ActNow([&] { CopyBatchNow(batch); });
+    return ActNow([&] {
+        if (SanitizingWork()) {
+            TellCopy("aclrtMemcpyBatch", WorkOf(batch, 0, sides, OwnDevice()));
+        }
+        CopyBatchNow(batch);
+        if (SanitizingWork()) {
+            TellRead(WorkOf(batch, 0, sides, OwnDevice()));
+        }
+    });
 }
 
 Status CopyAllAsync(const CopyBatch& batch, aclrtStream stream, size_t* wrong) {
@@ -248,8 +286,12 @@ Status CheckPointer(const char* name, const void* address) {
 
 void ListPointers(const void* source, std::vector<Use>* uses) {
     const auto& copy = *static_cast<const OffsetCopy*>(source);
-    uses->push_back({Use::Kind::kMemory, "dst", copy.dst, sizeof(void*)});
-    uses->push_back({Use::Kind::kMemory, "src", copy.src, sizeof(void*)});
+    const auto list = [&](const char* name, const void* address) {
+        uses->push_back({Use::Kind::kMemory, name, address, sizeof(void*), Use::Access::kReads});
+        uses->back().leadsAnywhere = true;
+    };
+    list("dst", copy.dst);
+    list("src", copy.src);
 }
 
 // The sum is one of numbers: the pointer may be null or wrong, and the offset of any size.
@@ -316,8 +358,9 @@ struct ReduceRanges {
 
 void ListReduced(const void* source, std::vector<Use>* uses) {
     const auto& ranges = *static_cast<const ReduceRanges*>(source);
-    uses->push_back({Use::Kind::kMemory, "dst", ranges.dst, ranges.bytes});
-    uses->push_back({Use::Kind::kMemory, "src", ranges.src, ranges.bytes});
+    uses->push_back(
+        {Use::Kind::kMemory, "dst", ranges.dst, ranges.bytes, Use::Access::kReadsAndWrites});
+    uses->push_back({Use::Kind::kMemory, "src", ranges.src, ranges.bytes, Use::Access::kReads});
 }
 
 Status FindReduceKind(aclrtReduceKind kind, ReduceKind* found) {
@@ -463,7 +506,7 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
         }
         const CopyRequest request{dst, destMax, src, count, kind};
         ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
-        return Copy(request);
+        return Copy("aclrtMemcpy", request);
     });
 }
 
@@ -479,7 +522,7 @@ aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
     return AclBoundary("aclrtMemcpy2d", [&]() -> Status {
         const CopyRequest request = Rows(dst, dpitch, src, spitch, width, height, kind);
         ADVSTEP_RETURN_IF_ERROR(CheckRows(request));
-        return Copy(request);
+        return Copy("aclrtMemcpy2d", request);
     });
 }
 
@@ -526,7 +569,15 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
         const MemoryHold hold = HoldForFill(devPtr, count);
         CopySides sides;
         ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &sides));
-        return ActNow([&] { FillNow(devPtr, value, count); });
+        return ActNow([&] {
+            if (SanitizingWork()) {
+                const SanitizerScope own;
+                TheDeviceSanitizer().HostUses(
+                    "aclrtMemset", false,
+                    {{Use::Kind::kMemory, "devPtr", devPtr, count, Use::Access::kWrites}});
+            }
+            FillNow(devPtr, value, count);
+        });
     });
 }
 

@@ -11,6 +11,7 @@
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/streams.h"
+#include "src/runtime/stream/sync_findings.h"
 #include "src/runtime/task/ticket.h"
 
 using namespace advstep;
@@ -20,7 +21,7 @@ namespace {
 Status SynchronizeDevice(const WaitLimit& limit) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    ADVSTEP_RETURN_IF_ERROR(TheCaptureRegistry().CheckNoneOn(current.device));
+    ADVSTEP_RETURN_IF_ERROR(ToldInCapture(TheCaptureRegistry().CheckNoneOn(current.device)));
     return SynchronizeStreamsOf(current.device, limit);
 }
 

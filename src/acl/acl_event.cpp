@@ -34,8 +34,11 @@ Status MakeEvent(const char* call, aclrtEvent* event, Event::Traits traits) {
     if (traits.external) {
         ADVSTEP_RETURN_IF_ERROR(SharedState::Make(sizeof(EventSetting), &setting));
     }
+    ResourceHold hold;
+    ADVSTEP_RETURN_IF_ERROR(ResourceHold::Take(current.device, DeviceResource::kEvents,
+                                               ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, &hold));
     const auto entry = TheEvents().Acquire();
-    entry.object->Open(entry.handle, traits, std::move(board), std::move(setting));
+    entry.object->Open(entry.handle, traits, std::move(board), std::move(setting), std::move(hold));
     *event = ToPointer(entry.handle);
     return NoteIfMade({}, ObjectKind::kEvent, call, event);
 }

@@ -6,6 +6,7 @@
 #include "acl/acl_rt.h"
 #include "src/acl/allocate.h"
 #include "src/acl/find_device.h"
+#include "src/acl/pinned_bytes.h"
 #include "src/base/boundary.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
@@ -55,7 +56,8 @@ aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag) {
         RegistrationEffect effect;
         effect.mapped = mapped;
         effect.pinned = effect.onlyPageable = (flag & ACL_HOST_REG_PINNED) != 0;
-        return TheDeviceMemory().Register(ptr, size, effect);
+        return PinCounted(*current.device, size, &ptr,
+                          [&] { return TheDeviceMemory().Register(ptr, size, effect); });
     });
 }
 

@@ -10,6 +10,7 @@
 
 #include "acl/acl_rt.h"
 #include "src/acl/allocate.h"
+#include "src/acl/pinned_bytes.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/lifecycle/device_registry.h"
@@ -108,7 +109,9 @@ aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
         ADVSTEP_RETURN_IF_ERROR(CheckRegistration(ptr, size, type));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Register(ptr, size, {}));
+        ADVSTEP_RETURN_IF_ERROR(PinCounted(*current.device, size, &ptr, [&] {
+            return TheDeviceMemory().Register(ptr, size, {});
+        }));
         *devPtr = ptr;
         return {};
     });
@@ -124,11 +127,12 @@ aclError aclrtHostUnregister(void* ptr) {
         HeldMemory::Freed range;
         ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().FindRegistered(ptr, &range));
         for (const Ticket& place : PlacesThatUse(range, PendingPlaces(nullptr))) {
-            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEndUnseen()));
         }
         std::vector<Ticket> pending;
         HeldRange held;
-        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Unregister(ptr, &pending, &held));
+        ADVSTEP_RETURN_IF_ERROR(
+            UnpinCounted(ptr, [&] { return TheDeviceMemory().Unregister(ptr, &pending, &held); }));
         try {
             if (!pending.empty()) {
                 pending = PlacesThatUse(range, std::vector<Ticket>(pending));
@@ -137,7 +141,7 @@ aclError aclrtHostUnregister(void* ptr) {
             // The registration has ended, so the call must succeed: it waits for all work.
         }
         for (const Ticket& place : pending) {
-            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEndUnseen()));
         }
         TheDeviceMemory().holds().WaitFor(held);  // synchronous copies of other threads
         return {};

@@ -22,7 +22,7 @@ aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag) {
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         Handle made = 0;
-        ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().Create(current.handle, &made));
+        ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().Create(current.handle, current.device, &made));
         *notify = ToPointer(made);
         return NoteIfMade({}, ObjectKind::kNotify, "aclrtCreateNotify", notify);
     });

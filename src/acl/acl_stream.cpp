@@ -482,7 +482,8 @@ aclError aclrtGetStreamAvailableNum(uint32_t* streamCount) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(streamCount, "streamCount"));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        *streamCount = TheStreams().Available();
+        const auto limited = AvailableResources(*current.device, DeviceResource::kStreams);
+        *streamCount = limited ? static_cast<uint32_t>(*limited) : TheStreams().Available();
         return {};
     });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocates device and pinned memory for calls, after the checks of their arguments.
 #include "src/acl/allocate.h"
+#include "src/acl/pinned_bytes.h"
 
 #include <utility>
 
@@ -71,14 +72,19 @@ Status AllocatePinned(const char* call, void** hostPtr, size_t size) {
     ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    return NoteIfMade(TheDeviceMemory().Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr),
-                      ObjectKind::kPinnedMemory, call, hostPtr, size);
+    Status made = PinCounted(*current.device, size, hostPtr, [&] {
+        return TheDeviceMemory().Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr);
+    });
+    return NoteIfMade(std::move(made), ObjectKind::kPinnedMemory, call, hostPtr, size);
 }
 
 Status FreeMemory(MemoryKind kind, void* address) {
     Status freed =
         Freeing(kind == MemoryKind::kDevice ? ObjectKind::kDeviceMemory : ObjectKind::kPinnedMemory,
-                address, [&] { return TheDeviceMemory().Free(kind, address); });
+                address, [&] {
+                    const auto free = [&] { return TheDeviceMemory().Free(kind, address); };
+                    return kind == MemoryKind::kPinnedHost ? UnpinCounted(address, free) : free();
+                });
     if (TheDeviceMemory().NarrowIsDue()) {
         (void)NarrowHeldMemory();
     }

@@ -243,8 +243,10 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
         // A new record's tensors hold nothing yet.
         asBefore = asBefore && tensor.address == address && tensor.spanBytes == span &&
                    tensor.itemSize == view.itemSize;
-        tensor = {address,         span, view.itemSize, view.offset * view.itemSize, extent,
-                  view.isPresent()};
+        const bool hasGaps = view.packedBytes < 0 && extent.rows == 1 &&
+                             extent.rowBytes != advance_step::op::ElementsOf(view) * view.itemSize;
+        tensor = {address,          span,   view.itemSize, view.offset * view.itemSize, extent,
+                  view.isPresent(), hasGaps};
         made->SetAddress(index, address);
     }
     if (!asBefore) {

@@ -34,6 +34,7 @@ struct PlannedTensor {
     int64_t offsetBytes;  // from the storage address to the first element
     MemoryExtent extent;
     bool isPresent;  // false: the call left it out, and its address stays null
+    bool hasGaps;    // the extent has bytes that the tensor does not have
 };
 
 /// The result of phase one. `payload` holds plain bytes: tiling data and addresses.

@@ -9,6 +9,7 @@
 
 #include "src/aclnn/executor.h"
 #include "src/aclnn/range_check.h"
+#include "src/aclnn/use_runs.h"
 #include "src/runtime/commands/launcher.h"
 #include "src/runtime/lifecycle/process_options.h"
 #include "src/runtime/memory/memories.h"
@@ -101,6 +102,7 @@ void HostLaunch::ListUses(std::vector<Use>* uses) const {
                                                                   : Use::Access::kReadsAndWrites;
             uses->push_back({Use::Kind::kMemory, tensor.name, First(place),
                              static_cast<uint64_t>(tensor.spanBytes), access});
+            SetRuns(static_cast<const TensorView&>(views()[place]), &uses->back());
         }
     }
 }

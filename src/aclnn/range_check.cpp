@@ -4,6 +4,7 @@
 #include "src/aclnn/range_check.h"
 
 #include "acl/acl_base.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 
 namespace advstep {
 
@@ -12,6 +13,7 @@ Status FindRange(const Device& device, const char* name, const void* address, ui
     Allocation allocation;
     if (!TheDeviceMemory().Find(address, &allocation) || !allocation.UsableOnDevice() ||
         (allocation.OfDevice() && allocation.device != &device)) {
+        TellRefused(name, address, bytes, &device);
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "{} is at {}, which lies in no allocation of device {}; expected device or "
                      "registered memory there",
@@ -19,6 +21,7 @@ Status FindRange(const Device& device, const char* name, const void* address, ui
     }
     *left = allocation.BytesFrom(address);
     if (*left < bytes) {
+        TellRefused(name, address, bytes, &device);
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "{} takes {} bytes at {}, where a device range of {} bytes is left; expected "
                      "it inside one allocation",

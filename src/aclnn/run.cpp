@@ -137,6 +137,12 @@ void ListUses(const void* source, std::vector<Use>* uses) {
             uses->push_back({Use::Kind::kMemory, slot.name, tensor.address,
                              static_cast<uint64_t>(tensor.spanBytes),
                              slot.written ? Use::Access::kReadsAndWrites : Use::Access::kReads});
+            if (tensor.extent.rows > 1) {
+                uses->back().runs = {static_cast<uint64_t>(tensor.extent.rows),
+                                     static_cast<uint64_t>(tensor.extent.rowBytes),
+                                     static_cast<uint64_t>(tensor.extent.strideBytes)};
+            }
+            uses->back().inexact = tensor.hasGaps;
         }
     }
     if (executor.workspaceAt >= 0) {

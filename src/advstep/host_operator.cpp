@@ -14,6 +14,18 @@ using namespace advstep;
 
 namespace {
 
+// Returns the range without the bits that say how it is used.
+Use UseOf(const char* name, const AdvStepMemoryRange& range) {
+    constexpr uint64_t kBits = ADVSTEP_RANGE_READ | ADVSTEP_RANGE_WRITTEN | ADVSTEP_RANGE_PARTLY;
+    const uint64_t both = range.bytes & (ADVSTEP_RANGE_READ | ADVSTEP_RANGE_WRITTEN);
+    Use use{Use::Kind::kMemory, name, range.address, range.bytes & ~kBits,
+            both == ADVSTEP_RANGE_READ      ? Use::Access::kReads
+            : both == ADVSTEP_RANGE_WRITTEN ? Use::Access::kWrites
+                                            : Use::Access::kReadsAndWrites};
+    use.inexact = (range.bytes & ADVSTEP_RANGE_PARTLY) != 0;
+    return use;
+}
+
 // A host operator of the program, with the only share of its arguments.
 class HostOperator final : public HostWork {
  public:
@@ -22,8 +34,7 @@ class HostOperator final : public HostWork {
 
     void ListUses(std::vector<Use>* uses) const override {
         for (uint64_t index = 0; index < operation_.rangeCount; ++index) {
-            const AdvStepMemoryRange& range = operation_.ranges[index];
-            uses->push_back({Use::Kind::kMemory, operation_.name, range.address, range.bytes});
+            uses->push_back(UseOf(operation_.name, operation_.ranges[index]));
         }
     }
 

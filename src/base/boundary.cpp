@@ -10,6 +10,7 @@
 #include "src/base/log.h"
 #include "src/base/thread_exit.h"
 #include "src/base/thread_memory.h"
+#include "src/base/use_after_fork.h"
 
 namespace advstep {
 namespace {
@@ -48,6 +49,9 @@ bool IsOfRuntime(const char* call) {
 }  // namespace
 
 int32_t RecordFailure(const char* call, int32_t code, const char* message) noexcept {
+    if (ForkedFromUse()) {
+        TellUseAfterFork(call);
+    }
     if (ErrorTexts* const texts = ThreadMemory<ErrorTexts>(); texts != nullptr) {
         size_t at = 0;
         Append(texts->recent, call, &at);

@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "src/base/float_environment.h"
 
 namespace advstep {
@@ -25,6 +27,10 @@ struct ProcessCpus {
 // The CPUs of the process's first thread when the library is loaded. If the program later narrows
 // them for one of its threads, the library's threads are not affected.
 const ProcessCpus processCpus;
+
+// The numbers of the library's threads; 0: a free place. Those of the parent of a fork are left in
+// its child, where at worst a number is used again for a thread of the program.
+std::atomic<pid_t> libraryThreads[1024];
 
 }  // namespace
 
@@ -49,6 +55,29 @@ void BecomeLibraryThread(const char* name) noexcept {
     }
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
     DefaultFloatEnvironment::Set();  // a new thread has its creator's
+    for (std::atomic<pid_t>& place : libraryThreads) {
+        pid_t none = 0;
+        if (place.compare_exchange_strong(none, gettid())) {
+            return;
+        }
+    }
+}
+
+void LeaveLibraryThread() noexcept {
+    for (std::atomic<pid_t>& place : libraryThreads) {
+        if (place.load() == gettid()) {
+            place.store(0);
+        }
+    }
+}
+
+bool IsLibraryThread(pid_t thread) noexcept {
+    for (const std::atomic<pid_t>& place : libraryThreads) {
+        if (place.load() == thread) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace advstep

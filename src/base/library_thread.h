@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <csignal>
 #include <cstddef>
 #include <thread>
@@ -28,6 +30,13 @@ class BlockedSignals {
 /// environment, and disables pthread_cancel for it.
 void BecomeLibraryThread(const char* name) noexcept;
 
+/// Notes that the calling thread, which has become one of the library's, ends.
+void LeaveLibraryThread() noexcept;
+
+/// Returns whether the thread of that number is one of the library's. The list has an end: of very
+/// many threads, the last ones are not known.
+bool IsLibraryThread(pid_t thread) noexcept;
+
 /// Starts a thread of the library. All of the library's threads are started here. They block every
 /// signal except SIGPROF and those that a fault of the thread itself raises. So a signal of the
 /// process always reaches a thread of the program. Throws std::system_error if no thread can be
@@ -39,6 +48,7 @@ std::thread StartThread(const char (&name)[kNameBytes], Body body) {
     return std::thread([text = &name[0], body = std::move(body)]() mutable {
         BecomeLibraryThread(text);
         body();
+        LeaveLibraryThread();
     });
 }
 

@@ -3,24 +3,19 @@
 
 #include "src/base/live_objects.h"
 
-#include <cxxabi.h>
-#include <dlfcn.h>
-#include <execinfo.h>
 #include <fmt/core.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "src/base/at_load.h"
+#include "src/base/exit_status.h"
 #include "src/base/fork.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
@@ -48,13 +43,12 @@ std::atomic<bool> exitHooked{false};
 
 // Runs at exit: after the destructors of all static objects, if the library was loaded when the
 // program started.
-void AtExit(int status, void*) {
+void AtExit(int, void*) {
     ReportLeaks("the end of the process");
     LiveObjects& live = TheLiveObjects();
     const std::lock_guard<std::mutex> lock(live.mutex);
-    if (live.found && status == EXIT_SUCCESS && leakMode.load() == LeakMode::kFail) {
-        std::fflush(nullptr);
-        _exit(EXIT_FAILURE);
+    if (live.found && leakMode.load() == LeakMode::kFail) {
+        FailAtExit();
     }
 }
 
@@ -82,7 +76,7 @@ const ForkHook trackAnew([](void*) noexcept {
 // The text of a report.
 
 constexpr size_t kMostGroups = 20;
-constexpr int kMostLines = 8;  // that are printed of a call stack
+constexpr size_t kMostLines = 8;  // that are printed of a call stack
 
 struct KindName {
     const char* one;
@@ -130,49 +124,9 @@ struct Group {
     size_t bytes;
 };
 
-// Returns the start of the shared object or program that contains an address.
-const void* ObjectOf(const void* address) {
-    Dl_info info{};
-    return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
-}
-
-// Returns the start of this library, whose frames are left out of call stacks. Returns null if the
-// library is linked into the program, whose frames are shown.
-const void* OwnSharedObject() {
-    const void* const own = ObjectOf(reinterpret_cast<const void*>(&ReportLeaks));
-    const void* const program = ObjectOf(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
-    return own == program ? nullptr : own;
-}
-
-std::string FrameText(void* address) {
-    Dl_info info{};
-    // The address is a return address; the call instruction is before it.
-    const auto* const call = static_cast<const char*>(address) - 1;
-    if (dladdr(call, &info) == 0 || info.dli_fname == nullptr) {
-        return fmt::format("{}", address);
-    }
-    const auto offset = static_cast<size_t>(call - static_cast<const char*>(info.dli_fbase));
-    std::string text = fmt::format("{}+{:#x}", info.dli_fname, offset);
-    if (info.dli_sname != nullptr) {
-        int status = 0;
-        const std::unique_ptr<char, void (*)(void*)> plain(
-            abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status), &std::free);
-        text += fmt::format(" ({})", plain != nullptr ? plain.get() : info.dli_sname);
-    }
-    return text;
-}
-
-void AppendStack(const LiveObject& object, const void* own, std::string* text) {
-    // A sanitizer may have put a function of its own before the library's frames.
-    int frame =
-        object.frames > 1 && ObjectOf(object.stack[0]) != own && ObjectOf(object.stack[1]) == own
-            ? 1
-            : 0;
-    while (own != nullptr && frame < object.frames && ObjectOf(object.stack[frame]) == own) {
-        ++frame;
-    }
-    for (int line = 0; line < kMostLines && frame < object.frames; ++line, ++frame) {
-        *text += fmt::format("      {}\n", FrameText(object.stack[frame]));
+void AppendStack(const CallStack& stack, std::string* text) {
+    for (const std::string& line : stack.Lines(kMostLines)) {
+        *text += fmt::format("      {}\n", line);
     }
 }
 
@@ -180,12 +134,11 @@ void AppendStack(const LiveObject& object, const void* own, std::string* text) {
 // the most bytes come first. `when` is the time of the report, for the text.
 std::string LeakText(const char* when,
                      const std::vector<std::pair<ObjectKind, LiveObject>>& objects) {
-    using Stack = std::vector<void*>;
-    std::map<std::tuple<ObjectKind, std::string, Stack>, Group> groups;
+    std::map<std::tuple<ObjectKind, std::string, CallStack>, Group> groups;
     for (const auto& [kind, object] : objects) {
-        const Stack stack(object.stack, object.stack + object.frames);
-        Group& group = groups.try_emplace({kind, object.call, stack}, Group{kind, &object, 0, 0})
-                           .first->second;
+        Group& group =
+            groups.try_emplace({kind, object.call, object.stack}, Group{kind, &object, 0, 0})
+                .first->second;
         ++group.count;
         group.bytes += object.bytes;
     }
@@ -198,14 +151,13 @@ std::string LeakText(const char* when,
     std::string text =
         fmt::format("advance_step leaks: {} {} not freed before {}:\n", objects.size(),
                     objects.size() == 1 ? "object was" : "objects were", when);
-    const void* const own = OwnSharedObject();
     for (size_t index = 0; index < std::min(sorted.size(), kMostGroups); ++index) {
         const Group& group = sorted[index];
         const KindName name = NameOfKind(group.kind);
         text += fmt::format("  {} {}", group.count, group.count == 1 ? name.one : name.many);
         text += group.bytes > 0 ? fmt::format(", {} bytes", group.bytes) : "";
         text += fmt::format(", of {}\n", group.first->call);
-        AppendStack(*group.first, own, &text);
+        AppendStack(group.first->stack, &text);
     }
     if (sorted.size() > kMostGroups) {
         text += fmt::format("  and those of {} other places\n", sorted.size() - kMostGroups);
@@ -220,6 +172,7 @@ std::string LeakText(const char* when,
 void SetLeakMode(LeakMode mode) {
     leakMode.store(mode);
     if (mode != LeakMode::kOff && !exitHooked.exchange(true)) {
+        PrepareExitStatus();
         (void)on_exit(&AtExit, nullptr);
     }
     trackingObjects.store(mode != LeakMode::kOff);
@@ -236,7 +189,7 @@ void AddLiveObject(ObjectKind kind, const char* call, const void* object, size_t
     LiveObject made;
     made.call = call;
     made.bytes = bytes;
-    made.frames = backtrace(made.stack, LiveObject::kMostFrames);
+    made.stack = CallStack::Here();
     try {
         LiveObjects& live = TheLiveObjects();
         const std::lock_guard<std::mutex> lock(live.mutex);

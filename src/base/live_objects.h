@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "src/base/call_stack.h"
 #include "src/base/status.h"
 
 namespace advstep {
@@ -35,12 +36,9 @@ enum class ObjectKind {
 
 /// An object, and the call that has made it.
 struct LiveObject {
-    static constexpr int kMostFrames = 24;
-
-    const char* call = nullptr;     // the name of the C function
-    size_t bytes = 0;               // of a block of memory; 0 for other objects
-    int frames = 0;                 // entries of stack in use
-    void* stack[kMostFrames] = {};  // return addresses, innermost first
+    const char* call = nullptr;  // the name of the C function
+    size_t bytes = 0;            // of a block of memory; 0 for other objects
+    CallStack stack;
 };
 
 using LiveObjectMap = std::map<std::pair<ObjectKind, uintptr_t>, LiveObject>;

@@ -27,6 +27,7 @@ namespace {
 constexpr int32_t kMostVectorCores = 65536;
 constexpr int32_t kMostDevices = 1024;
 constexpr int32_t kMostThreads = 1024;
+constexpr int32_t kMostHangSeconds = 1'000'000;
 
 std::optional<uint64_t> ParseNumber(const std::string& text) {
     uint64_t value = 0;
@@ -175,6 +176,13 @@ const SettingRow kSettings[] = {
      }},
     {"ADVANCE_STEP_MEMORY", "bytes >= 1, with K, M or G after the number if wanted", SetMemory},
     {"ADVANCE_STEP_QUEUE", "a number of tasks, or 0 for no limit", SetQueue},
+    {"ADVANCE_STEP_LIMITS",
+     "NAME=NUMBER with commas between them, of streams, events, notifies, models and pinned_bytes",
+     [](const std::string& text, Settings* s) { return s->limits.Read(text); }},
+    {"ADVANCE_STEP_HANG", "seconds from 1 to 1000000",
+     [](const std::string& text, Settings* s) {
+         return SetCount(text, kMostHangSeconds, &s->hangSeconds);
+     }},
     {"ADVANCE_STEP_CORE_ORDER", "ascending or a seed >= 0", SetCoreOrder},
     {"ADVANCE_STEP_GUARD", "off, after or before",
      [](const std::string& text, Settings* s) { return Choose(text, kGuards, &s->guard); }},
@@ -187,6 +195,24 @@ const SettingRow kSettings[] = {
      [](const std::string& text, Settings* s) { return Choose(text, kLogLevels, &s->logLevel); }},
     {"ADVANCE_STEP_LEAKS", "off, report or fail",
      [](const std::string& text, Settings* s) { return Choose(text, kLeakModes, &s->leaks); }},
+    {"ADVANCE_STEP_SANITIZE",
+     "all, or some of memory, race, init, sync and limits with commas between them",
+     [](const std::string& text, Settings* s) {
+         return ReadSanitizerChecks(text, &s->sanitizer.checks);
+     }},
+    {"ADVANCE_STEP_SANITIZE_ACTION", "report, fail or stop",
+     [](const std::string& text, Settings* s) {
+         return ReadSanitizerAction(text, &s->sanitizer.action);
+     }},
+    {"ADVANCE_STEP_SANITIZE_FILE", "the path of a file to write",
+     [](const std::string& text, Settings* s) {
+         s->sanitizer.file = text;
+         return !text.empty();
+     }},
+    {"ADVANCE_STEP_SANITIZE_SUPPRESSIONS", "the path of a file to read",
+     [](const std::string& text, Settings* s) {
+         return ReadSuppressions(text, &s->sanitizer.suppressions);
+     }},
     {"ADVANCE_STEP_TRACE", "the path of a file to write",
      [](const std::string& text, Settings* s) {
          s->trace = text;

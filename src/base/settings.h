@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "advance_step/operator/environment.hpp"
+#include "src/base/device_limits.h"
 #include "src/base/isa.h"
 #include "src/base/live_objects.h"
 #include "src/base/log.h"
+#include "src/base/sanitizer_settings.h"
 #include "src/base/status.h"
 
 namespace advstep {
@@ -41,12 +43,15 @@ struct Settings {
     uint64_t memoryBytes = 0;                 // device memory of one device
     uint64_t sharedBytes = 0;                 // the most of all devices together; 0: no limit
     uint64_t queueTasks = uint64_t{1} << 20;  // the most tasks in one stream; 0: no limit
+    DeviceLimits limits;                      // that replace those of the SoC
+    int32_t hangSeconds = 0;                  // until a waiting call is told; 0: never
     std::optional<uint64_t> coreOrder;        // the seed of a shuffled order; no value: ascending
     GuardMode guard = GuardMode::kOff;
     OnDivergence onDivergence = OnDivergence::kIgnore;
     Isa isa = Isa::kBaseline;  // the instruction set of kernels, which this machine supports
     LogLevel logLevel = LogLevel::kError;
     LeakMode leaks = LeakMode::kOff;
+    SanitizerSettings sanitizer;
     std::string trace;                  // path of the trace file; empty: no trace
     std::string cannVersion = "9.2.0";  // of the packages, for the version calls
 

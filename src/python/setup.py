@@ -3,7 +3,8 @@
 operators of torch, if the interpreter that builds has their torch (--no-build-isolation).
 
 It is installed from the build folder that ADVANCE_STEP_BUILD names, or else from the one of the
-library that ADVANCE_STEP_LIBRARY names, or else from that of the release preset.
+library that ADVANCE_STEP_LIBRARY names, or else from that of the release preset. With
+ADVANCE_STEP_EXTENSION=OFF it has no extension, whatever torch is there.
 """
 
 import hashlib
@@ -113,10 +114,12 @@ class BuildWithPrefix(build_py):
         keep_soname(folder, "libadvance_step")
         keep_soname(folder, "libadvance_step_operators")
         forget_torch(folder / "libadvance_step_aten.so")
-        torch = torch_folder()
+        wanted = os.environ.get("ADVANCE_STEP_EXTENSION", "ON").upper() not in ("OFF", "0", "NO", "FALSE")
+        torch = torch_folder() if wanted else None
         if torch is None:
-            print(f"no torch {TORCH} to build with: the wheel has the Python form of the host "
-                  "operators only", file=sys.stderr)
+            reason = f"no torch {TORCH} to build with" if wanted else "no extension is wanted"
+            print(f"{reason}: the wheel has the Python form of the host operators only",
+                  file=sys.stderr)
         else:
             build_kernels(torch, target / "include",
                           target.parent / f"_torch_kernels-{TORCH}.so")

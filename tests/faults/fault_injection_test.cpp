@@ -75,6 +75,43 @@ TEST_F(FaultInjectionTest, InternalAllocationsAreNotTheCallersMemory) {
     EXPECT_TRUE(IsOk(aclrtFree(block)));
 }
 
+// The allocations of calls that the sanitizer takes notes of.
+std::vector<uint64_t> CountsOfWatchedCalls() {
+    std::vector<uint64_t> counts;
+    const auto count = [&](aclError code) {
+        AdvStepFaultCounts read{};
+        EXPECT_TRUE(IsOk(code));
+        EXPECT_TRUE(IsOk(advstepReadFaultCounts(&read)));
+        counts.push_back(read.allocations);
+        EXPECT_TRUE(IsOk(advstepFailAllocations(ADVSTEP_ALLOCATION_INTERNAL, 0, 0)));
+    };
+    aclrtStream stream = nullptr;
+    aclrtEvent event = nullptr;
+    void* pinned = nullptr;
+    AdvanceStepBatch batch(MakeBatch(4, 3, 4, 5, 1));
+    EXPECT_TRUE(IsOk(batch.Plan()));
+    EXPECT_TRUE(IsOk(advstepFailAllocations(ADVSTEP_ALLOCATION_INTERNAL, 0, 0)));
+    count(aclrtCreateStream(&stream));
+    count(aclrtCreateEvent(&event));
+    count(aclrtMallocHost(&pinned, 64));
+    count(aclrtRecordEvent(event, stream));
+    count(batch.Launch(stream));
+    count(aclrtSynchronizeStream(stream));
+    count(aclrtFreeHost(pinned));
+    count(aclrtDestroyEvent(event));  // the sanitizer tells that nobody waited for it
+    count(aclrtDestroyStream(stream));
+    EXPECT_TRUE(IsOk(advstepClearFaults()));
+    return counts;
+}
+
+TEST_F(FaultInjectionTest, AllocationsOfTheSanitizerAreNotMet) {
+    (void)CountsOfWatchedCalls();  // what is made once is there afterwards
+    Restart({});
+    const std::vector<uint64_t> without = CountsOfWatchedCalls();
+    Restart({{"ADVANCE_STEP_SANITIZE", "memory,sync,limits"}});
+    EXPECT_EQ(CountsOfWatchedCalls(), without);
+}
+
 TEST_F(FaultInjectionTest, OtherThreadsAreNotMet) {
     ASSERT_TRUE(IsOk(advstepFailAllocations(ADVSTEP_ALLOCATION_ANY, 1, UINT64_MAX)));
     std::thread([] {

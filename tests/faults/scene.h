@@ -19,6 +19,7 @@
 #include "advance_step/fault_injection.h"
 #include "advance_step/host_operator.h"
 #include "advance_step/kv_invariants.h"
+#include "advance_step/sanitizer.h"
 
 namespace faults {
 

@@ -55,7 +55,7 @@ class Maker:
         self.incremental, self.fused = name.startswith("Incre"), name.startswith("Fused")
         self.varlen = self.fused and dice.random() < 0.3
         self.layout = dice.choice(["TND", "NTD", "TND_NTD", "NTD_TND"] if self.varlen else
-                                  ["BSH", "BSND", "BNSD"] + ["BNSD_BSND", "BSND_NBSD"] * self.fused)
+                                  ["BSH", "BSND", "BNSD"] + ["BNSD_BSND", "BSND_NBSD", "BSH_BNSD"] * self.fused)
         self.tokens = self.layout.partition("_")[0]
         self.paged = ("blockTable" in self.has or "blocktable" in self.has) and dice.random() < 0.4
         self.queries = 1 if self.incremental else dice.choice([1, 3])
@@ -314,7 +314,8 @@ def attend(a, request, head, query, row):
 
 def reference(a):
     queries = a["plainQuery"]
-    out, lse = torch.zeros(queries.shape, dtype=torch.float64), torch.zeros(*queries.shape[:3], 1, dtype=torch.float64)
+    out = torch.zeros(queries.shape, dtype=torch.float64)
+    lse = torch.full((*queries.shape[:3], 1), -math.inf, dtype=torch.float64)
     scale, offset = a.get("quantScale2"), a.get("quantOffset2")
     for request in range(REQUESTS):
         for head in range(HEADS):

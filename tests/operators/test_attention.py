@@ -118,6 +118,7 @@ REFUSED = [
     ({"keySharedPrefix": Q, "valueSharedPrefix": Q, "actualSharedPrefixLen": [3]},
      "actualSharedPrefixLen is \\[3\\]; expected one number of 0 to 2"),
     ({"quantScale2": torch.ones(1)}, "quantScale2 is not null; expected a tensor if attentionOut is INT8, and null"),
+    ({"pseShiftOptional": torch.ones(1)}, "pseShift is \\[1\\]; expected 2 x 2 positions"),
     ({"inputLayout": "HSB"}, "inputLayout is HSB; expected BSH"),
 ]
 

@@ -112,6 +112,23 @@ def test_a_request_behind_the_last_is_named(device):
     assert (data == 0).all()
 
 
+def test_a_gradient_without_probabilities_needs_no_rows(device):
+    gradient, places, out = torch.randn(3, 4), torch.tensor([2, 0, 1], dtype=torch.int32), torch.zeros(3, 4)
+    aclnn.call(device, "aclnnMoeTokenUnpermuteGrad", None, gradient, places, None, False, None, out, None)
+    assert torch.equal(out[places.long()], gradient)
+    with pytest.raises(aclnn.Failed, match="permuteTokens is null; expected rows, as probsOptional is not null"):
+        aclnn.call(device, "aclnnMoeTokenUnpermuteGrad", None, gradient, places, torch.ones(3, 1), False, None, out, None)
+
+
+def test_an_empty_tensor_is_one_that_is_left_out(device):
+    x, weight, out = torch.ones(2, 4).char(), torch.ones(4, 3).char(), torch.zeros(2, 3).half()
+    values = {"x1": x, "x2": weight, "x2Scale": torch.full((3,), 0.5), "x1Offset": torch.zeros(0), "yOffset": torch.zeros(0),
+              "transposeX1": False, "transposeX2": False, "out": out}
+    function = "aclnnQuantMatmulV5"
+    aclnn.call(device, function, *test_families.arguments_of(function, values, {"out": out}))
+    assert (out == 2).all()
+
+
 def test_halves_round_to_even_and_saturate(device):
     x = torch.tensor([0.5, 1.5, -0.5, -1.5, 2.5, 126.5, 127.5, 300.0, -300.0, math.inf, -math.inf, math.nan])
     y = torch.full((12,), 7, dtype=torch.int8)

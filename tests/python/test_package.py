@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The search for the library, the needs of the package, and its installation."""
 
+import importlib.metadata
 import importlib.util
 import os
 import shutil
+import subprocess
+import sys
 
 import advance_step
 import pytest
@@ -88,7 +91,31 @@ def test_interpreter_ends_silently_with_work_queued(run_python):
 
 def test_command_line(run_python):
     done = run_python("-m", "advance_step")
-    assert done.stdout.strip() == f"advance_step {advance_step.__version__}, library {LIBRARY}"
+    first, *rows = done.stdout.splitlines()
+    assert first == f"advance_step {advance_step.__version__}, library {LIBRARY}"
+    told = dict(row.strip().split(": ", 1) for row in rows)
+    assert set(told) >= {"python", "prefix", "CANN's operators", "extension", "torch", "torch_npu", "numpy"}
+    assert told["numpy"].strip() == importlib.metadata.version("numpy")
+    assert told["ADVANCE_STEP_LIBRARY"].strip() == os.environ["ADVANCE_STEP_LIBRARY"]
+
+
+@pytest.mark.parametrize("module, content, options, ends, told", (
+    ("wheel", "raise ImportError", (), True, "has no wheel; expected"),
+    ("torch", "__version__ = '2.14.0+cpu'", (), True, "is for torch 2.13.0, and that of"),
+    ("torch", "raise ImportError", (), True, "is: none"),
+    ("torch", "raise ImportError", ("-DADVANCE_STEP_PYTHON_EXTENSION=OFF",), False, "has no extension for torch"),
+    ("torch", "__version__ = '2.13.0+cpu'", (), False, "has the extension for torch 2.13.0"),
+))
+def test_configuring_tells_what_the_wheel_will_lack(tmp_path, module, content, options, ends, told):
+    for name in ("wheel", "torch"):  # what the environment has does not count
+        (tmp_path / "modules" / name).mkdir(parents=True)
+        (tmp_path / "modules" / name / "__init__.py").write_text(content if name == module else "")
+    done = subprocess.run(
+        ["cmake", "-S", ROOT, "-B", tmp_path / "build", "-DADVANCE_STEP_BUILD_PYTHON=ON",
+         "-DADVANCE_STEP_BUILD_EXAMPLES=OFF", "-DADVANCE_STEP_BUILD_OPERATORS=OFF", f"-DPython3_EXECUTABLE={sys.executable}",
+         *options], env={**os.environ, "PYTHONPATH": str(tmp_path / "modules")}, capture_output=True, text=True)
+    assert (done.returncode != 0) == ends, done.stderr
+    assert told in " ".join((done.stdout + done.stderr).split())
 
 
 def test_pip_install_without_network(run_python, tmp_path):

@@ -40,9 +40,26 @@ inline const std::string& TestGuard() {
     return guard;
 }
 
+// Settings of the sanitizer for every runtime of the test, unless the test says otherwise:
+// ADVANCE_STEP_TEST_SANITIZE has the checks; _FILE and _ACTION behind it are the other settings.
+inline const Settings& TestSanitizer() {
+    static const Settings settings = [] {
+        Settings read;
+        for (const char* name : {"SANITIZE", "SANITIZE_FILE", "SANITIZE_ACTION"}) {
+            const char* const text = getenv((std::string("ADVANCE_STEP_TEST_") + name).c_str());
+            if (text != nullptr) {
+                read[std::string("ADVANCE_STEP_") + name] = text;
+            }
+        }
+        return read;
+    }();
+    return settings;
+}
+
 // Makes settings the only ADVANCE_STEP_* variables; the runtime reads them when it starts next.
 inline void WriteEnvironment(const Settings& settings) {
     const std::string& guard = TestGuard();  // read before it is unset
+    const Settings& sanitizer = TestSanitizer();
     for (const auto& [name, value] : ReadEnvironment()) {
         unsetenv(name.c_str());
     }
@@ -51,6 +68,9 @@ inline void WriteEnvironment(const Settings& settings) {
     }
     if (!guard.empty()) {
         setenv("ADVANCE_STEP_GUARD", guard.c_str(), 0);
+    }
+    for (const auto& [name, value] : sanitizer) {
+        setenv(name.c_str(), value.c_str(), 0);
     }
 }
 

@@ -34,7 +34,7 @@ if [[ $folder ]]; then
             "$folder"/test_host_*.py "$folder"/test_llm_{operators,attention,shapes,writes,atb,custom,experts,latent,quant}.py
     done
     ADVANCE_STEP_HOST_OPERATORS=aclnn "${program[@]}" -m pytest -q -p no:cacheprovider \
-        "$folder/test_aclnn_operators.py"
+        "$folder"/test_aclnn_{operators,families}.py
     # Else MKL rounds by strides and addresses on some processors, and those of results may differ.
     export MKL_CBWR=COMPATIBLE
     "${program[@]}" "$folder/operators.py"

@@ -22,6 +22,18 @@ def imitation(folder, version):
                                           encoding="utf-8")
 
 
+def test_help_and_version_are_the_modules_own(program):
+    assert program.run("--help").stdout.startswith("usage: python -m advance_step.torch_npu [program.py | ")
+    assert program.run("--version").stdout == f"advance_step {advance_step.__version__}; versions of torch_npu tried: 2.13.0\n"
+    assert program.run("-c", "import sys; print(sys.argv)", "--help").stdout == "['-c', '--help']\n"
+
+
+def test_the_report_has_what_a_bug_report_needs(program):
+    told = program.run("-m", "advance_step").stdout
+    for words in (f"library {HOME}", "extension:         for torch 2.13.0\n", "torch_npu:         2.13.0\n", f"prefix:            {HOME}\n"):
+        assert words in told, told
+
+
 def test_another_version_is_a_warning(program, tmp_path):
     imitation(tmp_path, "9.9.9")
     for launcher, text in ((("-m", "advance_step.torch_npu"), "print(1)"),
@@ -71,7 +83,7 @@ def test_variables_that_are_set_before(program):
     done = program.run("-c", text, ADVANCE_STEP_MEMORY="3G", LD_LIBRARY_PATH="/somewhere")
     assert done.stdout.split() == ["3G", str(HOME), f"{HOME / 'lib64'}:/somewhere"]
     done = program.run("-c", text, ASCEND_HOME_PATH="/opt/another")
-    assert done.stdout.split() == ["None", str(HOME), str(HOME / "lib64")]
+    assert done.stdout.split() == [str(os.environ.get("ADVANCE_STEP_MEMORY")), str(HOME), str(HOME / "lib64")]
 
 
 def test_the_prefix_of_the_wheel_is_whole():

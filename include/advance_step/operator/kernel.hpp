@@ -84,8 +84,11 @@ struct CoreContext {
 /// in the default floating-point environment, and leaves the rounding mode as it was.
 using KernelFn = void (*)(const CoreContext& core, const void* payload);
 
-/// The effect of a fault in a phase: the launch fails, or the log gets a warning.
-enum class OnFault : int32_t { kFail, kWarn };
+/// The effect of a fault in a phase: the launch fails, the log gets a warning, or the sanitizer
+/// (ADVANCE_STEP_SANITIZE) gets a finding. A phase of kFinding only looks at what the launch has
+/// done, runs only under the sanitizer, and may allocate. Its fault is worded "kind: words", where
+/// kind is same_slot, shared_block, free_block_used or another word.
+enum class OnFault : int32_t { kFail, kWarn, kFinding };
 
 /// A phase begins when the one before it has ended on every core.
 struct KernelPhase {
@@ -95,8 +98,8 @@ struct KernelPhase {
 };
 
 /// The names of the numbers that the launches of an operator add to the counters of their device. A
-/// device counts by name, and advstepReadCounters (counters.h) returns what it knows the names of. A
-/// process keeps the counters of the first 16 tables of names that launches have used.
+/// device counts by name, and advstepReadCounters (counters.h) returns what it knows the names of.
+/// A process keeps the counters of the first 16 tables of names that launches have used.
 struct CounterNames {
     /// The most counters of an operator.
     static constexpr int32_t kMost = 8;

@@ -31,8 +31,9 @@ struct Layout {
 };
 
 Layout LayoutOf(std::string_view text) {
-    for (const char* known : {"BSH", "BSND", "BNSD", "TND", "NTD", "BNSD_BSND", "BSH_NBSD",
-                              "BSND_NBSD", "BNSD_NBSD", "TND_NTD", "NTD_TND"}) {
+    for (const char* known :
+         {"BSH", "BSND", "BNSD", "TND", "NTD", "BNSD_BSND", "BSH_BNSD", "BSND_BNSD", "BSH_NBSD",
+          "BSND_NBSD", "BNSD_NBSD", "TND_NTD", "NTD_TND"}) {
         if (text == known) {
             const size_t bar = text.find('_');
             const std::string tokens(text.substr(0, bar));
@@ -494,8 +495,9 @@ Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, 
             attention.pse.dim() == 4
                 ? attention.pse.select(0, attention.pse.size(0) == 1 ? 0 : request)
                 : attention.pse;
-        TORCH_CHECK_VALUE(pse.size(-2) >= queries && pse.size(-1) >= keys, "pseShift is ",
-                          attention.pse.sizes(), "; expected ", queries, " x ", keys, " positions");
+        TORCH_CHECK_VALUE(pse.dim() >= 2 && pse.size(-2) >= queries && pse.size(-1) >= keys,
+                          "pseShift is ", attention.pse.sizes(), "; expected ", queries, " x ",
+                          keys, " positions");
         scores = at::add(scores, pse.narrow(-2, 0, queries).narrow(-1, 0, keys));
     }
     if (const at::Tensor hidden = HiddenOf(attention, request, queries, keys); hidden.defined()) {
@@ -556,6 +558,18 @@ at::Tensor OutputOf(const Attention& attention, int64_t size) {
                         : at::zeros({dims[0], heads, tokens, size}, options);
 }
 
+// Returns the logs of sums, -inf as long as a query has seen no key.
+at::Tensor StatisticsOf(const Attention& attention) {
+    const at::TensorOptions options = attention.query.options().dtype(at::kFloat);
+    const std::string& tokens = attention.layout.tokens;
+    if (attention.layout.varlen()) {
+        const int64_t count = attention.query.size(tokens == "TND" ? 0 : 1);
+        return at::full({count, attention.heads, 1}, kLowest, options);
+    }
+    const int64_t count = attention.query.size(tokens == "BNSD" ? 2 : 1);
+    return at::full({attention.requests, attention.heads, count, 1}, kLowest, options);
+}
+
 void Compute(Call& call, bool incremental) {
     Named named(call);
     const Attention attention = Read(call, named, incremental);
@@ -579,12 +593,7 @@ void Compute(Call& call, bool incremental) {
         const Result result = Attend(attention, request, q, k, v);
         if (!out.defined()) {
             out = OutputOf(attention, v.size(2));
-            lse = varlen ? at::zeros(
-                               {attention.query.size(tokens == "TND" ? 0 : 1), attention.heads, 1},
-                               out.options())
-                         : at::zeros({attention.requests, attention.heads,
-                                      attention.query.size(tokens == "BNSD" ? 2 : 1), 1},
-                                     out.options());
+            lse = StatisticsOf(attention);
         }
         RequestOf(out, attention.layout.result, attention.heads, request, begin, count)
             .copy_(result.out);

@@ -360,8 +360,29 @@ void UnpermuteTokens(Call& call) {
     named.Put({{"out", at::sum(weighted, 1)}});
 }
 
+namespace {
+
+// The gradient without probabilities, which needs no rows: torch_npu passes none.
+void UnpermuteGradWithoutRows(Named* named) {
+    TORCH_CHECK_VALUE(!named->Flag("paddedMode"), "paddedMode is true; expected false");
+    TORCH_CHECK_VALUE(!named->Has("probs"),
+                      "permuteTokens is null; expected rows, as probsOptional is not null");
+    const at::Tensor index = named->Tensor("sortedIndices");
+    const at::Tensor places =
+        Places("sortedIndices", index, 0, std::max<int64_t>(index.numel(), 1));
+    const at::Tensor gradient = named->Tensor("unpermutedTokensGrad");
+    CheckShape("unpermutedTokensGrad", gradient, {index.numel(), -1});
+    named->Put({{"permutedTokensGradOut", RowsInto(index.numel(), Wide(gradient), places)}});
+}
+
+}  // namespace
+
 void UnpermuteTokensGrad(Call& call) {
     Named named(call);
+    if (!named.Has("permuteTokens")) {
+        UnpermuteGradWithoutRows(&named);
+        return;
+    }
     const Unpermutation found = UnpermutationOf(named, "permuteTokens");
     const at::Tensor given = named.Tensor("unpermutedTokensGrad");
     CheckShape("unpermutedTokensGrad", given, {found.rows.size(0), found.rows.size(2)});

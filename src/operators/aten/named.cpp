@@ -4,10 +4,26 @@
 #include "src/operators/aten/named.h"
 
 namespace advstep_operators {
+namespace {
+
+int64_t SizeOf(const AdvStepTensorView& view) {
+    int64_t size = 1;
+    for (int32_t dim = 0; dim < static_cast<int32_t>(view.rank); ++dim) {
+        size *= view.dims[dim];
+    }
+    return size;
+}
+
+}  // namespace
 
 at::Tensor Named::Tensor(std::string_view name) const {
     const int place = call_.PlaceOf(name);
     return place >= 0 && call_.IsTensor(place) ? call_.Unpacked(place) : at::Tensor();
+}
+
+at::Tensor Named::Given(std::string_view name) const {
+    const at::Tensor tensor = Tensor(name);
+    return tensor.defined() && tensor.numel() > 0 ? tensor : at::Tensor();
 }
 
 std::vector<at::Tensor> Named::Tensors(std::string_view name) const {
@@ -53,7 +69,10 @@ const AdvStepTensorView* Named::View(std::string_view name) const {
 
 void Named::Refuse(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
-        TORCH_CHECK_VALUE(!Has(name), name,
+        const int place = call_.PlaceOf(name);
+        const bool isEmpty = place >= 0 && call_.IsTensor(place) && call_.View(place) != nullptr &&
+                             SizeOf(*call_.View(place)) == 0;
+        TORCH_CHECK_VALUE(!Has(name) || isEmpty, name,
                           " is not null; expected null: what it asks for is not "
                           "computed on this device");
     }

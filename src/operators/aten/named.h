@@ -23,6 +23,9 @@ class Named {
 
     /// Returns the tensor, or an undefined one. One of INT4 becomes one of int8.
     at::Tensor Tensor(std::string_view name) const;
+    /// Returns the tensor, or an undefined one if it has no elements: torch_npu passes such a one
+    /// for some that its caller leaves out.
+    at::Tensor Given(std::string_view name) const;
     std::vector<at::Tensor> Tensors(std::string_view name) const;
     int64_t Int(std::string_view name, int64_t missing = 0) const;
     double Real(std::string_view name, double missing = 0) const;
@@ -33,7 +36,7 @@ class Named {
     std::vector<bool> Flags(std::string_view name) const;
     const AdvStepTensorView* View(std::string_view name) const;
 
-    /// Refuses tensors whose effect is not computed.
+    /// Refuses tensors with elements whose effect is not computed.
     void Refuse(std::initializer_list<const char*> names) const;
 
     /// Gives outputs their results. All of them are checked before one is written; those that this

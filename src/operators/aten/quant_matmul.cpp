@@ -63,11 +63,11 @@ void QuantMatmul(Call& call) {
     const Names names = NamesOf(named);
     const at::Tensor x1 = Operand(named, "x1", named.Flag("transposeX1") || named.Flag("adjX1"));
     const at::Tensor x2 = Operand(named, "x2", named.Flag("transposeX2") || named.Flag("adjX2"));
-    const at::Tensor bias = named.Tensor("bias");
+    const at::Tensor bias = named.Given("bias");
     const at::Tensor sums = WithBias(WholeProduct(x1, x2), bias, true);
     const int64_t columns = sums.size(-1);
     at::Tensor y = sums.to(at::kFloat);
-    at::Tensor offset = Wide(named.Tensor(names.offset));
+    at::Tensor offset = Wide(named.Given(names.offset));
     if (const at::Tensor scale = named.Tensor(names.scale); scale.defined()) {
         y = at::mul(y, OfColumns(names.scale, ScaleOf(scale), columns));
         const at::Tensor own = OffsetOf(scale);
@@ -75,7 +75,7 @@ void QuantMatmul(Call& call) {
     } else {
         y = at::mul(y, named.Real("deqScale", 1));
     }
-    if (const at::Tensor rows = named.Tensor(names.rows); rows.defined()) {
+    if (const at::Tensor rows = named.Given(names.rows); rows.defined()) {
         TORCH_CHECK_VALUE(rows.numel() == sums.size(-2) || rows.numel() == 1, names.rows,
                           " has shape ", rows.sizes(), "; expected one element for each of the ",
                           sums.size(-2), " rows");
@@ -91,7 +91,7 @@ void QuantMatmul(Call& call) {
         named.Put({{"out", Rounded(y, StepsOf(named, "out"))}});
         return;
     }
-    TORCH_CHECK_VALUE(!named.Has(names.offset), names.offset,
+    TORCH_CHECK_VALUE(!named.Given(names.offset).defined(), names.offset,
                       " is not null; expected null, as out is not INT8");
     TORCH_CHECK_TYPE(out->dataType == ACL_FLOAT16 || out->dataType == ACL_BF16 ||
                          out->dataType == ACL_FLOAT || out->dataType == ACL_INT32,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -m advance_step: prints the version and the library."""
+"""python3 -m advance_step: prints the version, the library, and what else the environment has."""
 
-from . import LIBRARY_PATH, __version__
+from ._report import lines
 
 if __name__ == "__main__":
-    print(f"advance_step {__version__}, library {LIBRARY_PATH}")
+    print("\n".join(lines()))

@@ -60,6 +60,11 @@ def table() -> tuple[str, ...]:
     return _aclnn_table.names() if _cann.wants_operators() else ()
 
 
+def npu_table() -> tuple[str, ...]:
+    """Returns the same of the namespace "npu", such as "npu_rms_norm", for all overloads."""
+    return _aclnn_table.npu_names() if _cann.wants_operators() else ()
+
+
 def load() -> None:
     """Loads what computes. torch has to be there, whose libraries it uses."""
     file = _cann.prefix() / "lib64" / "libadvance_step_aten.so"

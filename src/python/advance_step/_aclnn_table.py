@@ -64,6 +64,24 @@ zero_.default zeros.default
 """
 
 
+# Those of the namespace "npu", all overloads of each.
+_NPU_NAMES = """
+_npu_moe_token_unpermute npu_add_layer_norm npu_add_rms_norm npu_add_rms_norm_cast
+npu_add_rms_norm_dynamic_quant npu_add_rms_norm_quant npu_clipped_swiglu npu_deep_norm
+npu_dynamic_quant npu_geglu npu_geglu_grad npu_gemma_rms_norm npu_group_norm_silu
+npu_group_norm_swish npu_group_quant npu_grouped_matmul npu_interleave_rope npu_moe_gating_top_k
+npu_moe_init_routing_v2 npu_moe_token_permute npu_moe_token_permute_grad_v2 npu_moe_token_unpermute
+npu_moe_token_unpermute_grad_v2 npu_quant_matmul npu_quantize npu_rms_norm npu_rms_norm_backward
+npu_scatter_nd_update_ npu_swiglu npu_swiglu_backward npu_swiglu_quant npu_trans_quant_param
+npu_weight_quant_batchmatmul
+"""
+
+
 def names() -> tuple[str, ...]:
     """Returns the names, such as "add.Tensor" and "relu.default"."""
     return tuple(_NAMES.split())
+
+
+def npu_names() -> tuple[str, ...]:
+    """Returns the names of operators of the namespace "npu", without it and without overloads."""
+    return tuple(_NPU_NAMES.split())

@@ -76,7 +76,8 @@ def autoload() -> None:
     if wanted == "aclnn":
         if library is None:
             raise ImportError("ADVANCE_STEP_HOST_OPERATORS is 'aclnn', which needs the extension of the "
-                              f"wheel for this torch, {torch.__version__}")
+                              f"wheel for this torch, {torch.__version__}; expected a wheel that was built "
+                              "where torch 2.13.0 is (docs/torch_npu.md)")
         _aclnn_operators.load()
     if library is not None:
         _hccl.register(torch)

@@ -11,6 +11,8 @@ or for a program that is not changed, with the arguments that python itself take
     python -m advance_step.torch_npu -m module arguments
     python -m advance_step.torch_npu -c code
 
+--help and --version of the module itself stand in the place of a program.
+
 Both set the variables of the prefix for this process and its children. docs/torch_npu.md has more.
 """
 
@@ -25,7 +27,7 @@ import re
 import sys
 import warnings
 
-from . import _aclnn_operators, _cann
+from . import __version__, _aclnn_operators, _cann
 from ._elf import undefined_names
 from ._npu.table import operator
 
@@ -34,6 +36,16 @@ __all__ = ["TRIED", "aclnn_calls", "aclnn_operators", "operator"]
 TRIED = ("2.13.0",)  # the versions of torch_npu that the tests run
 _NAME = "advance_step.torch_npu"  # of this module, also where it is __main__
 _INSTALL = f"pip install torch=={TRIED[-1]} torch_npu=={TRIED[-1]}"
+_HELP = """Runs a program with the published torch_npu on the emulated device. Options of Python, such as -O,
+stand before -m. Without a program, python reads one from its standard input.
+
+settings, as variables of the environment:
+  ADVANCE_STEP_HOST_OPERATORS=1|queue|aclnn|python|0  how operators of torch run; default 1
+  ADVANCE_STEP_MEMORY=BYTES[K|M|G]                    memory of each device; default: what the host has available
+  ADVANCE_STEP_LOG=LEVEL                              the library's log; default off
+  ASCEND_RT_VISIBLE_DEVICES=0,1                       the devices that the program sees
+
+`python -m advance_step` tells what the environment has. docs/torch_npu.md has more."""
 # Undefined names of torch_npu that CANN has. Its other ones are torch's and the C library's.
 _NAMES = re.compile(r"(acl|tdt|Hccl|Msprof|rt[A-Z]|_ZNK?2ge)")
 
@@ -111,10 +123,30 @@ def become(name: str, arguments: list[str]) -> None:
     os.execv(sys.executable, [sys.executable, *_cann.own_options(name), *arguments])
 
 
+def _own_words() -> str | None:
+    """Returns what the command prints that asks for no program, or None."""
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    if first in ("-h", "--help"):
+        return f"usage: python -m {_NAME} [program.py | -m module | -c code] [arguments]\n\n{_HELP}"
+    if first in ("-V", "--version"):
+        tried = ", ".join(TRIED)
+        return f"advance_step {__version__}; versions of torch_npu tried: {tried}"
+    return None
+
+
+def _main() -> None:
+    """Becomes the interpreter that runs the program, with the variables of the prefix."""
+    words = _own_words()
+    if words is not None:
+        print(words)
+        return
+    _enable()
+    become(_NAME, sys.argv[1:])
+
+
 if __name__ == "__main__":
     try:
-        _enable()
-        become(_NAME, sys.argv[1:])
+        _main()
     except ImportError as error:
         sys.exit(f"python -m {_NAME}: {error}")
 else:

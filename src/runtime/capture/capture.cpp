@@ -108,8 +108,11 @@ Status StartCapture(const StreamRef& stream, const std::shared_ptr<CaptureSessio
     session->SetSelf(session);
     Status started;
     try {
-        TheCaptureRegistry().Add(session);
-        started = stream.StartRecording(session);
+        started = session->TakeResources();
+        if (started.ok()) {
+            TheCaptureRegistry().Add(session);
+            started = stream.StartRecording(session);
+        }
         if (started.ok() && !session->context().alive()) {
             // The context is being destroyed, perhaps by a thread that looked for captures before
             // this one was added.

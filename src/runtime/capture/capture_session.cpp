@@ -29,6 +29,16 @@ CaptureSession::CaptureSession(const ContextRef& context, Handle stream, aclmdlR
     openGroups_.push_back(kNoGroup);
 }
 
+Status CaptureSession::TakeResources() {
+    body_.holds.resize(2);
+    ADVSTEP_RETURN_IF_ERROR(ResourceHold::Take(context_.device, DeviceResource::kStreams,
+                                               ACL_ERROR_RT_NO_STREAM_RESOURCE, &body_.holds[0]));
+    // A sub-graph is a part of its model.
+    return fillsSubGraph_ ? Status()
+                          : ResourceHold::Take(context_.device, DeviceResource::kModels,
+                                               ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, &body_.holds[1]);
+}
+
 Status CaptureSession::CheckActive() const {
     if (state_.load(std::memory_order_relaxed) == State::kActive) {
         return {};
@@ -136,8 +146,12 @@ Status CaptureSession::Join(const JoiningStream& stream, const CapturePlace& pla
                      "it: {}",
                      stream.refusal.message());
     }
+    ResourceHold hold;
+    ADVSTEP_RETURN_IF_ERROR(ResourceHold::Take(context_.device, DeviceResource::kStreams,
+                                               ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, &hold));
     try {
         std::vector<RecordedTask> tasks;
+        body_.holds.reserve(body_.holds.size() + 1);
         tasks.push_back(RecordWaitTask(place, timeoutNanoseconds));
         streams_.reserve(streams_.size() + 1);
         openGroups_.reserve(openGroups_.size() + 1);
@@ -146,6 +160,7 @@ Status CaptureSession::Join(const JoiningStream& stream, const CapturePlace& pla
         state_.store(State::kInvalidated);
         throw;
     }
+    body_.holds.push_back(std::move(hold));
     streams_.push_back(stream.stream);
     openGroups_.push_back(kNoGroup);
     *branch = static_cast<int32_t>(body_.branches.size()) - 1;

@@ -79,6 +79,9 @@ class CaptureSession : public Recorder {
     Handle model() const { return model_; }
     /// Stores the pointer by which events refer to the capture.
     void SetSelf(const std::shared_ptr<CaptureSession>& self) { self_ = self; }
+    /// Takes of the device what the model and its first branch need. It is called before the
+    /// capture starts. 207008: the device has no more streams. 207005: it has no more models.
+    Status TakeResources();
 
  private:
     enum class State { kActive, kInvalidated, kOver };

@@ -291,7 +291,7 @@ Status Model::ReplayPlainly(const StreamRef& stream) {
     const BranchImage& image = branches_[0].image;
     const MemoryCheck check{&TheDeviceMemory().epochNow(), checkedEpoch_};
     const Stream::Batch batch{image.bytes(), image.count, image.heavy, image.foreign,
-                              false,         true,        check};
+                              false,         true,        check,       {this, 0, &image.works}};
     ++replayNumber_;
     return stream.EnqueueBatch(
         batch, [](uint64_t) { return Status(); },
@@ -308,6 +308,7 @@ Status Model::ReplayLocked(ModelReplay::Setup* setup, Ticket* end) {
     setup->before = EarlierReplays(setup->stream.stream);
     replays_.reserve(replays_.size() + 1);
     setup->number = ++replayNumber_;
+    setup->model = this;
     ModelReplay replay(&branches_, body_.conditions, context_.handle, *setup);
     ADVSTEP_RETURN_IF_ERROR(replay.Queue(end));
     NoteReplay(*end);

@@ -14,6 +14,7 @@
 #include "src/runtime/device/device.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 
 namespace advstep {
 namespace {
@@ -26,12 +27,16 @@ Status CheckMemory(const RecordedTask& task, const Use& use, const Device& devic
     const bool usable = TheDeviceMemory().Find(use.address, &allocation) &&
                         (!allocation.OfDevice() || task.foreign || allocation.device == &device) &&
                         (task.role != Work::Role::kLaunch || allocation.UsableOnDevice());
-    return usable && allocation.BytesFrom(use.address) >= use.bytes
-               ? Status()
-               : Error(ACL_ERROR_RT_PARAM_INVALID,
-                       "{} was captured at {} with {} bytes, which have been freed since; "
-                       "expected memory of device {} there at each replay",
-                       use.name, use.address, use.bytes, device.id());
+    if (usable && allocation.BytesFrom(use.address) >= use.bytes) {
+        return {};
+    }
+    if (SanitizingWork() && task.work != nullptr) {
+        TheDeviceSanitizer().RefusedReplay(*task.work, &device);
+    }
+    return Error(ACL_ERROR_RT_PARAM_INVALID,
+                 "{} was captured at {} with {} bytes, which have been freed since; expected "
+                 "memory of device {} there at each replay",
+                 use.name, use.address, use.bytes, device.id());
 }
 
 Status CheckUse(const RecordedTask& task, const Use& use, const Device& device) {
@@ -118,6 +123,9 @@ RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
     task->bytes = static_cast<uint32_t>(bytes);
     if (work.listUses != nullptr) {
         work.listUses(work.source, &recorded.uses);
+    }
+    if (SanitizingWork()) {
+        recorded.work = TheDeviceSanitizer().Captured(*task, recorded.uses);
     }
     if (work.takeOwner != nullptr) {
         recorded.owner = work.takeOwner(work.ownerSource);
@@ -209,6 +217,7 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
             image.records.insert(image.records.end(), recorded.record.begin(),
                                  recorded.record.end());
         }
+        image.works.push_back(recorded.work);
         ++image.count;
     }
     return image;

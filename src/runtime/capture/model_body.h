@@ -12,6 +12,8 @@
 #include "acl/rt/types.h"
 #include "src/base/status.h"
 #include "src/runtime/capture/task_group.h"
+#include "src/runtime/device/device_resources.h"
+#include "src/runtime/sanitizer/ordered_work.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
 
@@ -33,6 +35,7 @@ struct RecordedTask {
     int32_t waitBranch = kNoWait;
     size_t waitPosition = 0;
     TaskGroup::Place groupPlace;
+    std::shared_ptr<const QueuedWork> work;  // for the sanitizer; null: there is nothing to tell
 
     const Task& task() const { return TaskOf(record); }
 };
@@ -58,6 +61,8 @@ struct ModelBody {
     std::vector<Condition*> conditions;
     std::string name;
     std::vector<ModelEndCallback> endCallbacks;
+    std::vector<ResourceHold>
+        holds;  // what the model takes of its device: itself, and a stream a branch
 };
 
 /// Returns a branch for whose last task the end of branch 0 does not wait, or -1 if all branches
@@ -89,6 +94,7 @@ struct BranchImage {
     bool heavy = false;
     bool startsTimed = false;  // the first task is a wait with a timeout
     bool foreign = false;      // one of the tasks is, as RecordedTask::foreign
+    std::vector<std::shared_ptr<const QueuedWork>> works;  // RecordedTask::work, by task
 
     size_t bytes() const { return records.size() * sizeof(TaskChunk); }
 };

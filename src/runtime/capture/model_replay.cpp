@@ -154,6 +154,9 @@ Stream::Batch ModelReplay::FirstBatch() const {
     batch.foreign = image.foreign;
     batch.evenIfStopped = setup_.evenIfStopped;
     batch.memory = setup_.memory;
+    batch.works.model = subGraph ? nullptr : setup_.model;
+    batch.works.first = setup_.before.size() + resets_;
+    batch.works.works = subGraph ? nullptr : &image.works;
     return batch;
 }
 
@@ -210,13 +213,15 @@ Status ModelReplay::QueueBranch(ModelBranch* branch) {
     const size_t leadBytes = branch->lead() * kReplayWaitBytes;
     // Each stream looks at the check under its own lock, as whoever takes memory away looks at
     // each.
-    const Stream::Batch batch{leadBytes + branch->image.bytes(),
-                              branch->lead() + branch->image.count,
-                              branch->image.heavy,
-                              branch->image.foreign,
-                              true,
-                              false,
-                              setup_.memory};
+    const Stream::Batch batch{
+        leadBytes + branch->image.bytes(),
+        branch->lead() + branch->image.count,
+        branch->image.heavy,
+        branch->image.foreign,
+        true,
+        false,
+        setup_.memory,
+        {nullptr, branch->lead(), setup_.owner == nullptr ? &branch->image.works : nullptr}};
     return branch->stream->EnqueueBatch(
         branch->streamHandle, context_, batch, [](uint64_t) { return Status(); },
         [&](void* memory) {

@@ -52,6 +52,7 @@ class ModelReplay {
         SubGraphRun run;             // of the owner
         MemoryCheck memory;          // of what the model uses; none for a sub-graph
         Stream::WaitInList* wait = nullptr;  // entered for the end of the replay, if it has tasks
+        const void* model = nullptr;         // of the replay, for the sanitizer
     };
 
     ModelReplay(std::vector<ModelBranch>* branches, const std::vector<Condition*>& conditions,

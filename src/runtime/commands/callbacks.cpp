@@ -15,8 +15,12 @@
 #include "src/base/fork.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/sanitizer.h"
+#include "src/base/sanitizer_scope.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/running_work.h"
+#include "src/runtime/task/thread_watch.h"
 
 namespace advstep {
 
@@ -25,6 +29,36 @@ namespace {
 thread_local int callbackDepth = 0;
 
 const ForkHook forgetCallbackDepth([](void*) noexcept { callbackDepth = 0; });
+
+// Tells the callbacks when its thread ends.
+struct ListenerEnd {
+    ~ListenerEnd() { TheCallbacks().ThreadEnds(static_cast<uint64_t>(pthread_self())); }
+};
+
+// A callback goes to a thread that has ended. `queued`: callbacks that wait for the thread.
+void TellEnded(uint64_t thread, Handle stream, size_t queued) noexcept {
+    if (!Sanitizing(SanitizerCheck::kSync)) {
+        return;
+    }
+    const SanitizerScope own;
+    try {
+        Finding finding(
+            SanitizerCheck::kSync, "callback_thread_ended",
+            fmt::format("{} callback{} of stream {} will never run: thread {:#x}, which is "
+                        "subscribed to it, has ended",
+                        queued, queued == 1 ? "" : "s", ToPointer(stream), thread));
+        finding.Line(
+            "a stream waits for ever for a callback of ACL_CALLBACK_BLOCK; expected "
+            "aclrtUnSubscribeReport");
+        finding.Line(
+            "before the thread ends, or a thread that calls aclrtProcessReport as long as "
+            "there are callbacks");
+        finding.fields().AddAddress("stream", ToPointer(stream));
+        finding.fields().Add("callbacks", static_cast<uint64_t>(queued));
+        Report(finding);
+    } catch (const std::exception&) {
+    }
+}
 
 // An exception is not left to the boundary of the call, which would take it for the library's own.
 Status CallCatching(aclrtCallback function, void* userData) noexcept {
@@ -56,6 +90,21 @@ struct Callbacks::CallbackTask : PollWaitTask {
     bool noMemory;
     uint64_t id;
 
+    /// Returns the place of the task that is the front of its stream, and tells the sanitizer that
+    /// the host sees it.
+    static Ticket PlaceOf(const CallbackTask& task) {
+        if (!SanitizingWork()) {
+            return {};
+        }
+        Stream* const stream = TheStreams().Find(task.replay != 0 ? task.replay : task.stream);
+        if (stream == nullptr) {
+            return {};
+        }
+        const Ticket place = stream->Front();
+        TheDeviceSanitizer().HostSees(place.stream, place.sequence);
+        return place;
+    }
+
     static bool Holds(PollWaitTask& base) {
         auto& task = static_cast<CallbackTask&>(base);
         Callbacks& all = TheCallbacks();
@@ -63,12 +112,24 @@ struct Callbacks::CallbackTask : PollWaitTask {
             task.posted = true;
             try {
                 task.thread =
-                    all.Post({0, task.stream, task.function, task.userData}, task.replay, &task.id);
+                    all.Post({0, task.stream, task.function, task.userData, PlaceOf(task)},
+                             task.replay, &task.id);
             } catch (const std::bad_alloc&) {
                 task.noMemory = true;
             }
         }
         return task.thread == 0 || !task.block || !all.Pending(task.id);
+    }
+
+    static WaitFacts Explain(const PollWaitTask& base) {
+        const auto& task = static_cast<const CallbackTask&>(base);
+        WaitFacts facts;
+        facts.giver = WaitGiver::kThread;
+        facts.thread = task.thread;
+        facts.holds = !task.posted || task.thread == 0 || !TheCallbacks().Pending(task.id);
+        facts.text = fmt::format("a callback that thread {:#x} has to run in aclrtProcessReport",
+                                 task.thread);
+        return facts;
     }
 
     static Status Run(const Task& base) {
@@ -102,6 +163,7 @@ Status Callbacks::Subscribe(uint64_t thread, const StreamRef& stream) {
     return stream.Inspect([&](const StreamIdentity&) -> Status {
         const std::lock_guard<std::mutex> lock(mutex_);
         const auto [entry, added] = threads_.emplace(stream.handle, thread);
+        ended_.erase(thread);  // a new thread has its number
         return added ? Status()
                      : Error(ACL_ERROR_RT_STREAM_SUBSCRIBE,
                              "stream {} is subscribed to by thread {}; expected "
@@ -180,11 +242,14 @@ Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
         }
     }
     RunningWork::DescribeCrashes();
+    static constexpr TaskType kType = {
+        nullptr, nullptr, nullptr, nullptr, false, &CallbackTask::Explain, true};
     Work work(sizeof(CallbackTask));
     work.role = Work::Role::kCallback;
     return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) CallbackTask;
         task->name = "callback";
+        task->type = &kType;
         task->kind = TaskKind::kPollWait;
         task->holds = &CallbackTask::Holds;
         task->run = &CallbackTask::Run;
@@ -231,6 +296,9 @@ uint64_t Callbacks::Post(Callback callback, Handle replay, uint64_t* id) {
     }
     callbacks.back().id = *id;
     posted_.notify_all();
+    if (__builtin_expect(!ended_.empty(), 0) && ended_.count(entry->second) != 0) {
+        TellEnded(entry->second, callback.stream, callbacks.size());
+    }
     return entry->second;
 }
 
@@ -244,10 +312,34 @@ bool Callbacks::SubscribedLocked(uint64_t thread) const {
                        [&](const auto& entry) { return entry.second == thread; });
 }
 
+void Callbacks::ThreadEnds(uint64_t thread) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!SubscribedLocked(thread)) {
+        return;
+    }
+    try {
+        ended_.insert(thread);
+    } catch (const std::bad_alloc&) {
+        return;
+    }
+    const auto queued = callbacks_.find(thread);
+    if (queued != callbacks_.end() && !queued->second.empty()) {
+        TellEnded(thread, queued->second.front().stream, queued->second.size());
+    }
+}
+
 Status Callbacks::Process(const WaitLimit& limit) {
     const NoCancellation noCancellation;
     const auto self = static_cast<uint64_t>(pthread_self());
+    const DoingScope doing(limit);
+    if (Sanitizing(SanitizerCheck::kSync)) {
+        thread_local const ListenerEnd end;
+        (void)end;
+    }
     std::unique_lock<std::mutex> lock(mutex_);
+    if (!ended_.empty()) {
+        ended_.erase(self);  // an ended thread had its number
+    }
     for (;;) {
         if (!SubscribedLocked(self)) {
             return Error(ACL_ERROR_RT_THREAD_SUBSCRIBE,
@@ -276,12 +368,17 @@ Status Callbacks::Process(const WaitLimit& limit) {
             ++callbackDepth;
             const RunningWork running("callback", "aclrtLaunchCallback",
                                       ToPointer(callback.stream));
+            if (callback.place.stream != nullptr) {
+                const InsideHostFunction inside(callback.place.stream, callback.place.sequence);
+                return CallCatching(callback.function, callback.userData);
+            }
             return CallCatching(callback.function, callback.userData);
         }
         if (limit.Expired()) {
             return Error(ACL_ERROR_RT_REPORT_TIMEOUT, "no callback within the timeout of {} ms",
                          limit.milliseconds);
         }
+        const AsleepScope asleep;
         if (limit.until == WaitClock::time_point::max()) {
             posted_.wait(lock);
         } else {

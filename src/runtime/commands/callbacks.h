@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "acl/acl_rt.h"
 #include "src/base/status.h"
@@ -48,6 +49,9 @@ class Callbacks {
     /// subscribed. 507012: no callback came in time.
     Status Process(const WaitLimit& limit);
 
+    /// Notes that a thread ends that has waited for callbacks.
+    void ThreadEnds(uint64_t thread);
+
     /// Ends the subscription of a stream and drops its callbacks.
     void Forget(Handle stream);
     /// Does so only if `thread` is the subscribed thread.
@@ -59,6 +63,7 @@ class Callbacks {
         Handle stream;
         aclrtCallback function;
         void* userData;
+        Ticket place;  // of the task, if the sanitizer wants it
     };
     struct CallbackTask;
 
@@ -73,6 +78,7 @@ class Callbacks {
     std::condition_variable posted_;
     std::map<Handle, uint64_t> threads_;                  // by stream
     std::map<uint64_t, std::deque<Callback>> callbacks_;  // by thread
+    std::set<uint64_t> ended_;            // threads, while the sanitizer checks synchronisation
     std::map<uint64_t, Handle> pending_;  // streams of the callbacks that have not ended
     uint64_t lastId_ = 0;
 };

@@ -13,7 +13,9 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/streams.h"
+#include "src/runtime/stream/sync_findings.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
@@ -46,12 +48,14 @@ void RefuseOldEvent(EventKind kind, Work* work) {
 }
 
 // Returns work that lists the event, which must be alive at a replay.
+template <Use::Signal kSignal = Use::Signal::kNone>
 Work EventWork(size_t recordBytes, Handle event, Work::Role role = Work::Role::kOther) {
     Work work(recordBytes);
     work.role = role;
     work.source = ToPointer(event);
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         uses->push_back({Use::Kind::kEvent, "event", source, 0});
+        uses->back().signal = kSignal;
     };
     return work;
 }
@@ -63,6 +67,17 @@ struct SettingTask : Task {
 struct SettingWaitTask : PollWaitTask {
     const EventSetting* setting;
 };
+
+WaitFacts ExplainSettingWait(const PollWaitTask& base) {
+    WaitFacts facts;
+    facts.giver = WaitGiver::kProcess;
+    facts.holds = static_cast<const SettingWaitTask&>(base).setting->load() != 0;
+    facts.text = "a record of its event, which is of ACL_EVENT_EXTERNAL";
+    return facts;
+}
+
+constexpr TaskType kSettingWaitType = {nullptr, nullptr, kTouchesNothing.listMemory,
+                                       nullptr, false,   &ExplainSettingWait};
 
 // Makes a task that takes effect even if the work around it is dropped, as the records of other
 // events do.
@@ -113,9 +128,11 @@ Status FindEvent(const void* handle, Event** event) {
 // The life of an event.
 
 void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board,
-                 std::unique_ptr<SharedState> setting) {
+                 std::unique_ptr<SharedState> setting, ResourceHold hold) {
     const std::lock_guard<std::mutex> lock(mutex_);
     handle_ = handle;
+    hold_ = std::move(hold);
+    use_.Open();
     board_ = std::move(board);
     boardNumber_ = 0;
     setting_ = std::move(setting);
@@ -136,6 +153,8 @@ Status Event::Close(Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     RetireStates();
+    hold_.GiveBack();
+    use_.End(handle);
     handle_ = 0;
     ++recordNumber_;
     return {};
@@ -153,12 +172,19 @@ bool Event::CloseIfOf(Handle context) {
         (void)setting_.release();
         (void)board_.release();  // queued work may use it, and there is no memory to find out
     }
+    hold_.GiveBack();
+    use_.End(handle_);
     handle_ = 0;
     ++recordNumber_;
     return true;
 }
 
 void Event::ReclaimStates() noexcept { TheRetiredStates().Reclaim(); }
+
+void Event::ReportUnused() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    use_.End(handle_);
+}
 
 Status Event::Check(Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -245,12 +271,14 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
     captured_ = place;
     reset_ = Ticket{};
     stamped_ = false;
+    use_.Recorded(stream.handle);
     return {};
 }
 
 Status Event::WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    use_.Used();
     ADVSTEP_RETURN_IF_ERROR(FixUsage(&waitUsage_, Usage::kInStream, "waited for"));
     if (!traits_.waitable) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
@@ -339,7 +367,8 @@ Status Event::Reset(Handle handle, const StreamRef& stream) {
 Status Event::LatestRecord(Handle handle, Ticket* ticket) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
-    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
+    use_.Used();
     *ticket = ResetHasRun() ? Ticket{} : record_;
     return {};
 }
@@ -347,12 +376,16 @@ Status Event::LatestRecord(Handle handle, Ticket* ticket) {
 Status Event::Read(Handle handle, State* state) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
-    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
+    use_.Used();
     state->kind = traits_.kind;
     state->shared = board_ != nullptr;
     state->timing = traits_.timing;
     state->recorded = record_.stream != nullptr && !ResetHasRun();
     state->complete = state->recorded && record_.stream->Reached(record_.sequence);
+    if (SanitizingWork() && state->complete) {
+        TheDeviceSanitizer().HostSees(record_.stream, record_.sequence);
+    }
     if (board_ != nullptr) {
         state->recorded = board_->Latest() != 0;
         state->complete = board_->Complete(board_->Latest());
@@ -471,7 +504,7 @@ Status Event::SynchronizeShared(Handle handle, const WaitLimit& limit, bool* sha
 Status Event::RecordExternal(const StreamRef& stream) {
     Ticket ticket;
     ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
-        EventWork(sizeof(SettingTask), handle_),
+        EventWork<Use::Signal::kSets>(sizeof(SettingTask), handle_),
         [&](void* memory) { return MakeSettingTask(memory, "event record", Setting(), &SetEvent); },
         &ticket));
     everRecorded_ = true;
@@ -495,11 +528,11 @@ Status Event::WaitOnExternal(const StreamRef& stream, int64_t timeoutNanoseconds
     waits_.Reserve();
     Ticket wait;
     ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
-        EventWork(sizeof(SettingWaitTask), handle_),
+        EventWork<Use::Signal::kAwaitsSet>(sizeof(SettingWaitTask), handle_),
         [&](void* memory) {
             auto* const task = new (memory) SettingWaitTask;
             task->name = "event wait";
-            task->type = &kTouchesNothing;
+            task->type = &kSettingWaitType;
             task->kind = TaskKind::kPollWait;
             task->timeoutNanoseconds = timeoutNanoseconds;
             task->setting = Setting();
@@ -518,7 +551,7 @@ Status Event::WaitOnExternal(const StreamRef& stream, int64_t timeoutNanoseconds
 Status Event::ResetExternal(const StreamRef& stream) {
     Ticket ticket;
     ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
-        EventWork(sizeof(SettingTask), handle_),
+        EventWork<Use::Signal::kUnsets>(sizeof(SettingTask), handle_),
         [&](void* memory) {
             return MakeSettingTask(memory, "event reset", Setting(), &UnsetEvent);
         },
@@ -552,6 +585,7 @@ Status Event::RecordInModel(Handle handle, const StreamRef& stream) {
 Status Event::WaitInModel(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    use_.Used();
     ADVSTEP_RETURN_IF_ERROR(FixUsage(&waitUsage_, Usage::kInModel, "waited for"));
     ADVSTEP_RETURN_IF_ERROR(CheckInModel(stream));
     return stream.Enqueue(EventWork(sizeof(TicketWaitTask), handle, Work::Role::kModelWait),

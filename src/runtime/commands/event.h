@@ -14,6 +14,8 @@
 
 #include "src/base/status.h"
 #include "src/runtime/commands/event_board.h"
+#include "src/runtime/commands/event_use.h"
+#include "src/runtime/device/device_resources.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/task.h"
@@ -72,7 +74,7 @@ class Event {
     };
 
     void Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board = nullptr,
-              std::unique_ptr<SharedState> setting = nullptr);
+              std::unique_ptr<SharedState> setting = nullptr, ResourceHold hold = {});
     Status Close(Handle handle);
     /// Closes the event if it is alive and of that context (0: any). True: it was closed.
     bool CloseIfOf(Handle context);
@@ -83,6 +85,8 @@ class Event {
     static Pin PinExternal() { return Pin(Replaying()); }
     /// Frees the shared states of events that were closed while work was pending, if that has run.
     static void ReclaimStates() noexcept;
+    /// Tells the sanitizer if the event was recorded and has had no use so far.
+    void ReportUnused();
 
     /// 107017: the handle is of no live event.
     Status Check(Handle handle);
@@ -164,6 +168,8 @@ class Event {
     std::mutex mutex_;
     Handle handle_ = 0;
     Traits traits_;
+    ResourceHold hold_;
+    EventUse use_;
     Ticket record_;          // stream null: none
     Ticket reset_;           // of a reset after the latest record
     CapturePlace captured_;  // the latest record, if it is in a capture

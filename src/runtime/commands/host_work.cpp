@@ -15,6 +15,7 @@
 #include "src/base/no_cancellation.h"
 #include "src/runtime/commands/launcher.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/task/running_work.h"
 
 namespace advstep {
 namespace {
@@ -153,6 +154,7 @@ void ReleaseHostArgs(void (*release)(void* args), void* args) noexcept {
 
 Status EnqueueHostWork(const StreamRef& stream, HostWork* work, const HostWorkLaunch& launch) {
     HostShare share(work);
+    RunningWork::DescribeCrashes();
     HostLaunching launching{work, launch};
     Work record(sizeof(HostWorkTask));
     record.role = launch.role;

@@ -11,6 +11,7 @@
 #include "src/runtime/commands/host_work.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/faults/fault_injection.h"
+#include "src/runtime/task/running_work.h"
 
 namespace advstep {
 namespace {
@@ -57,6 +58,7 @@ Status Launcher::CheckStream(const StreamRef& stream) { return stream.Check(); }
 
 Status Launcher::Launch(const StreamRef& stream, const PlannedLaunch& launch, const void* payload,
                         const Work& work) {
+    RunningWork::DescribeCrashes();
     int32_t faultCode = 0;
     ADVSTEP_RETURN_IF_ERROR(BeginLaunch(*launch.device, &faultCode));
     return stream.Enqueue(work, [&](void* memory) {

@@ -10,6 +10,7 @@
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/memory/memory_sharing.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
 
@@ -30,9 +31,27 @@ bool TakeFlag(PollWaitTask& base) {
     return notify.flag.load()->exchange(0) != 0;
 }
 
-// Lists the notify, which must be alive at a replay.
-void ListNotify(const void* source, std::vector<Use>* uses) {
+WaitFacts ExplainNotifyWait(const PollWaitTask& base) {
+    const Notify& notify = *static_cast<const WaitNotifyTask&>(base).notify;
+    WaitFacts facts;
+    facts.giver = notify.shared.load() ? WaitGiver::kUnknown : WaitGiver::kProcess;
+    facts.holds = notify.flag.load()->load() != 0;
+    facts.text = fmt::format("a record of notify {}", ToPointer(notify.handle.load()));
+    return facts;
+}
+
+constexpr TaskType kWaitType = {nullptr, nullptr, kTouchesNothing.listMemory,
+                                nullptr, false,   &ExplainNotifyWait};
+
+// These list the notify, which must be alive at a replay.
+void ListRecord(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kNotify, "notify", source, 0});
+    uses->back().signal = Use::Signal::kSets;
+}
+
+void ListWait(const void* source, std::vector<Use>* uses) {
+    uses->push_back({Use::Kind::kNotify, "notify", source, 0});
+    uses->back().signal = Use::Signal::kTakes;
 }
 
 }  // namespace
@@ -52,22 +71,29 @@ void NotifyTable::ReclaimLocked() {
     }
 }
 
-Handle NotifyTable::Enter(Handle context, std::unique_ptr<SharedState> state) {
+Handle NotifyTable::Enter(Handle context, std::unique_ptr<SharedState> state, ResourceHold hold) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
     const auto entry = table_.Acquire();
     entry.object->flag.store(static_cast<NotifyFlag*>(state->Get()));
     entry.object->shared.store(state->Imported());
     entry.object->state = std::move(state);
+    {
+        const std::lock_guard<std::mutex> queueing(entry.object->queueing);
+        entry.object->hold = std::move(hold);
+    }
     entry.object->context.store(context);
     entry.object->handle.store(entry.handle);
     return entry.handle;
 }
 
-Status NotifyTable::Create(Handle context, Handle* handle) {
+Status NotifyTable::Create(Handle context, const Device* device, Handle* handle) {
+    ResourceHold hold;
+    ADVSTEP_RETURN_IF_ERROR(ResourceHold::Take(device, DeviceResource::kNotifies,
+                                               ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, &hold));
     std::unique_ptr<SharedState> state;
     ADVSTEP_RETURN_IF_ERROR(SharedState::Make(sizeof(NotifyFlag), &state));
-    *handle = Enter(context, std::move(state));
+    *handle = Enter(context, std::move(state), std::move(hold));
     return {};
 }
 
@@ -115,6 +141,9 @@ Status NotifyTable::Reset(const void* const* handles, size_t count) {
     for (size_t i = 0; i < count; ++i) {
         Notify* notify = nullptr;
         ADVSTEP_RETURN_IF_ERROR(Find(handles[i], &notify));
+        if (SanitizingWork()) {
+            TheDeviceSanitizer().Unset(handles[i]);
+        }
         flags.push_back(notify->flag.load());
     }
     for (NotifyFlag* const flag : flags) {
@@ -143,7 +172,11 @@ Status NotifyTable::CheckAlive(const void* handle) {
 bool NotifyTable::EndHandle(Notify* notify, Handle handle) {
     const std::unique_lock<std::shared_mutex> replays(replaying_);
     const std::lock_guard<std::mutex> queueing(notify->queueing);
-    return notify->handle.compare_exchange_strong(handle, 0);
+    const bool ended = notify->handle.compare_exchange_strong(handle, 0);
+    if (ended) {
+        notify->hold.GiveBack();
+    }
+    return ended;
 }
 
 void NotifyTable::Retire(Notify* notify) {
@@ -195,7 +228,7 @@ Status NotifyTable::Record(const void* handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> queueing(notify->queueing);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));  // or its flag may be unmapped
     Work work(sizeof(RecordNotifyTask));
-    work.listUses = &ListNotify;
+    work.listUses = &ListRecord;
     work.source = handle;
     return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) RecordNotifyTask;
@@ -218,12 +251,12 @@ Status NotifyTable::Wait(const void* handle, const StreamRef& stream, int64_t ti
     const std::lock_guard<std::mutex> queueing(notify->queueing);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));  // or its flag may be unmapped
     Work work(sizeof(WaitNotifyTask));
-    work.listUses = &ListNotify;
+    work.listUses = &ListWait;
     work.source = handle;
     return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) WaitNotifyTask;
         task->name = "notify wait";
-        task->type = &kTouchesNothing;
+        task->type = &kWaitType;
         task->kind = TaskKind::kPollWait;
         task->timeoutNanoseconds = timeoutNanoseconds;
         task->notify = notify;

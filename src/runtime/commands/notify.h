@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/runtime/device/device_resources.h"
 #include "src/runtime/memory/shared_state.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/task/handle_table.h"
@@ -32,6 +33,7 @@ class Notify {
     std::atomic<NotifyFlag*> flag{nullptr};  // in `state`
     std::atomic<bool> shared{false};         // other processes may set the flag
     std::unique_ptr<SharedState> state;      // NotifyTable's lock guards it
+    ResourceHold hold;                       // `queueing` guards it
     /// Held while work with the flag is queued, and while `handle` ends. So the destruction of the
     /// notify finds the work among the pending work. Locks of streams are taken under it.
     std::mutex queueing;
@@ -45,8 +47,9 @@ class Notify {
 /// those of shared memory are taken under it.
 class NotifyTable {
  public:
-    /// 207001: the host has no memory for it.
-    Status Create(Handle context, Handle* handle);
+    /// 207001: the host has no memory for it. 207005: the device has no more notifies, by the check
+    /// of limits.
+    Status Create(Handle context, const Device* device, Handle* handle);
     /// Opens a notify of another process. Codes as FetchShared.
     Status Import(Handle context, const ShareKey& key, Handle* handle);
     /// Exports a notify, or finds its key. 107017: the handle is no live notify. 107000: it is
@@ -82,7 +85,7 @@ class NotifyTable {
 
     Status Find(const void* handle, Notify** notify);
     bool EndHandle(Notify* notify, Handle handle);
-    Handle Enter(Handle context, std::unique_ptr<SharedState> state);
+    Handle Enter(Handle context, std::unique_ptr<SharedState> state, ResourceHold hold = {});
     void Retire(Notify* notify);
     void ReclaimLocked();
 

@@ -120,6 +120,22 @@ Status EnqueueHold(const StreamRef& stream, uint64_t* hold) {
         task->holds = [](PollWaitTask& base) {
             return Released(static_cast<const HoldTask&>(base).hold);
         };
+        static constexpr TaskType kType = {
+            nullptr,
+            nullptr,
+            nullptr,
+            nullptr,
+            false,
+            [](const PollWaitTask& base) {
+                WaitFacts facts;
+                facts.giver = WaitGiver::kProcess;
+                facts.holds = Released(static_cast<const HoldTask&>(base).hold);
+                facts.text = "an advstepReleaseHold";
+                return facts;
+            },
+            false,
+            true};
+        task->type = &kType;
         return task;
     }));
     guard.Queued();

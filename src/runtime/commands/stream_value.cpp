@@ -24,11 +24,18 @@ struct ValueWaitTask : PollWaitTask {
     const uint64_t* address;
     uint64_t value;
     uint32_t flag;
+    bool ofOthers;  // another process may write the word
 };
 
-// Checks the address of a word. *foreign: the word is memory of a device other than the current
-// context's.
-Status CheckWord(const void* address, bool* foreign) {
+// What is known of the memory of a word.
+struct WordMemory {
+    bool foreign = false;   // of a device other than the current context's
+    bool ofOthers = false;  // another process may write there
+    bool onHost = false;    // the program may read it by itself
+};
+
+// Checks the address of a word.
+Status CheckWord(const void* address, WordMemory* memory) {
     if (reinterpret_cast<uintptr_t>(address) % sizeof(uint64_t) != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "devAddr is {}; expected a multiple of {}",
                      address, sizeof(uint64_t));
@@ -48,8 +55,10 @@ Status CheckWord(const void* address, bool* foreign) {
                      address);
     }
     const ContextRef* const context = LiveContext();
-    *foreign =
+    memory->foreign =
         allocation.OfDevice() && (context == nullptr || allocation.device != context->device);
+    memory->onHost = !allocation.OfDevice();
+    memory->ofOthers = allocation.shareName != 0 || allocation.origin == MemoryOrigin::kRegistered;
     return {};
 }
 
@@ -59,25 +68,29 @@ void ListWordMemory(const Task& task, TouchedMemory* touched) {
 }
 
 void ListWord(const void* source, std::vector<Use>* uses) {
-    uses->push_back({Use::Kind::kMemory, "devAddr", source, sizeof(uint64_t)});
+    uses->push_back(*static_cast<const Use*>(source));
 }
 
-// Queues work with the word, after the check of its address. `make` constructs the record.
+// Queues work with the word, after the check of its address. `make(memory, of the word)` constructs
+// the record.
 template <typename Make>
-Status EnqueueOn(const StreamRef& stream, const void* address, size_t recordBytes, Make&& make) {
+Status EnqueueOn(const StreamRef& stream, const Use& use, size_t recordBytes, Make&& make) {
     RunningWork::DescribeCrashes();
+    const void* const address = use.address;
     Work work(recordBytes);
     work.listUses = &ListWord;
-    work.source = address;
+    work.source = &use;
     const uint64_t epoch = TheDeviceMemory().epoch();
-    ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &work.foreign));
+    WordMemory word;
+    ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &word));
+    work.foreign = word.foreign;
     const auto again = [&]() -> Status {
-        bool foreign = false;
-        ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &foreign));
-        return RefuseOther(work.foreign, foreign);
+        WordMemory now;
+        ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &now));
+        return RefuseOther(work.foreign, now.foreign);
     };
     work.memory = CheckedAt(TheDeviceMemory().epochNow(), epoch, &again);
-    return stream.Enqueue(work, make);
+    return stream.Enqueue(work, [&](void* memory) { return make(memory, word); });
 }
 
 bool ConditionHolds(uint64_t found, uint64_t value, uint32_t flag) {
@@ -93,28 +106,53 @@ bool ConditionHolds(uint64_t found, uint64_t value, uint32_t flag) {
     }
 }
 
+WaitFacts ExplainValueWait(const PollWaitTask& base) {
+    constexpr const char* kConditions[] = {"to be at least", "to be", "to have a bit of",
+                                           "to have a 0 where there is one in"};
+    const auto& wait = static_cast<const ValueWaitTask&>(base);
+    const uint64_t found = __atomic_load_n(wait.address, __ATOMIC_ACQUIRE);
+    WaitFacts facts;
+    facts.giver = wait.ofOthers ? WaitGiver::kUnknown : WaitGiver::kProcess;
+    facts.holds = ConditionHolds(found, wait.value, wait.flag);
+    facts.text =
+        fmt::format("the word at {}, which is {}, {} {}", static_cast<const void*>(wait.address),
+                    found, kConditions[wait.flag], wait.value);
+    return facts;
+}
+
+// A program may poll a word of the host by itself.
+Task* MakeWrite(void* memory, const WordMemory& word, uint64_t* address, uint64_t value) {
+    auto* const task = new (memory) ValueWriteTask;
+    task->name = "value write";
+    task->address = address;
+    task->value = value;
+    task->run = [](const Task& base) {
+        const auto& write = static_cast<const ValueWriteTask&>(base);
+        __atomic_store_n(write.address, write.value, __ATOMIC_RELEASE);
+        TheWorkers().Wake();
+        return Status();
+    };
+    static constexpr TaskType kType = {nullptr, nullptr, &ListWordMemory<ValueWriteTask>,
+                                       "aclrtValueWrite"};
+    static constexpr TaskType kTypeOnHost = {
+        nullptr, nullptr, &ListWordMemory<ValueWriteTask>, "aclrtValueWrite", false, nullptr, true};
+    task->type = word.onHost ? &kTypeOnHost : &kType;
+    return task;
+}
+
 }  // namespace
 
 Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value, uint32_t flag) {
     if (flag != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "flag is {}; expected 0", flag);
     }
-    return EnqueueOn(stream, address, sizeof(ValueWriteTask), [&](void* memory) {
-        auto* const task = new (memory) ValueWriteTask;
-        task->name = "value write";
-        task->address = static_cast<uint64_t*>(address);
-        task->value = value;
-        task->run = [](const Task& base) {
-            const auto& write = static_cast<const ValueWriteTask&>(base);
-            __atomic_store_n(write.address, write.value, __ATOMIC_RELEASE);
-            TheWorkers().Wake();
-            return Status();
-        };
-        static constexpr TaskType kType = {nullptr, nullptr, &ListWordMemory<ValueWriteTask>,
-                                           "aclrtValueWrite"};
-        task->type = &kType;
-        return task;
-    });
+    Use use{Use::Kind::kMemory, "devAddr", address, sizeof(uint64_t), Use::Access::kWrites};
+    use.signal = Use::Signal::kWrites;
+    use.value = value;
+    return EnqueueOn(stream, use, sizeof(ValueWriteTask),
+                     [&](void* memory, const WordMemory& word) {
+                         return MakeWrite(memory, word, static_cast<uint64_t*>(address), value);
+                     });
 }
 
 Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, uint32_t flag) {
@@ -123,7 +161,12 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
                      "flag is {}; expected ACL_STREAM_WAIT_VALUE_GEQ 0, EQ 1, AND 2 or NOR 3",
                      flag);
     }
-    return EnqueueOn(stream, address, sizeof(ValueWaitTask), [&](void* memory) {
+    Use use{Use::Kind::kMemory, "devAddr", address, sizeof(uint64_t), Use::Access::kReads};
+    use.signal = Use::Signal::kAwaitsWord;
+    use.value = value;
+    use.flag = flag;
+    use.holds = &ConditionHolds;
+    return EnqueueOn(stream, use, sizeof(ValueWaitTask), [&](void* memory, const WordMemory& word) {
         auto* const task = new (memory) ValueWaitTask;
         task->name = "value wait";
         task->kind = TaskKind::kPollWait;
@@ -131,13 +174,15 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
         task->address = static_cast<const uint64_t*>(address);
         task->value = value;
         task->flag = flag;
+        task->ofOthers = word.ofOthers;
         task->holds = [](PollWaitTask& base) {
             const auto& wait = static_cast<const ValueWaitTask&>(base);
             return ConditionHolds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE), wait.value,
                                   wait.flag);
         };
-        static constexpr TaskType kType = {nullptr, nullptr, &ListWordMemory<ValueWaitTask>,
-                                           "aclrtValueWait"};
+        static constexpr TaskType kType = {
+            nullptr,          nullptr, &ListWordMemory<ValueWaitTask>,
+            "aclrtValueWait", false,   &ExplainValueWait};
         task->type = &kType;
         return task;
     });

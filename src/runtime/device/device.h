@@ -18,6 +18,7 @@
 #include "src/base/settings.h"
 #include "src/runtime/device/core_order.h"
 #include "src/runtime/device/core_pool.h"
+#include "src/runtime/device/device_resources.h"
 
 namespace advstep {
 
@@ -203,7 +204,13 @@ inline uint32_t SocCores(const SocSpec& soc, aclrtDevResLimitType type) {
 class Device {
  public:
     Device(int32_t id, const Settings& settings)
-        : id_(id), settings_(settings), order_(settings.coreOrder), cores_(settings.threads) {}
+        : id_(id),
+          settings_(settings),
+          limitsOfObjects_(DeviceLimits::OfSoc(settings.soc.name)),
+          order_(settings.coreOrder),
+          cores_(settings.threads) {
+        limitsOfObjects_.Override(settings.limits);
+    }
 
     int32_t id() const { return id_; }
     /// Returns a number that no other device ever has, not even one that is made later at the same
@@ -215,6 +222,8 @@ class Device {
     DeviceCounters& counters() const { return counters_; }
     DeviceCoreLimits& limits() const { return limits_; }
     CoreUsage& usage() const { return usage_; }
+    DeviceResources& resources() const { return resources_; }
+    const DeviceLimits& limitsOfObjects() const { return limitsOfObjects_; }
     /// The number of threads in aclrtDeviceTaskAbort; launches are refused meanwhile.
     std::atomic<int32_t>& aborts() const { return aborts_; }
     /// The number of threads that are dropping the work of the device's streams, one stream after
@@ -232,11 +241,13 @@ class Device {
     const uint64_t serial_ = NextSerial();
     const int32_t id_;
     const Settings settings_;
+    DeviceLimits limitsOfObjects_;
     const CoreOrder order_;
     mutable CorePool cores_;
     mutable DeviceCounters counters_;
     mutable DeviceCoreLimits limits_;
     mutable CoreUsage usage_;
+    mutable DeviceResources resources_;
     mutable std::atomic<int32_t> aborts_{0};
     mutable std::atomic<int32_t> drops_{0};
     mutable std::atomic<uint64_t> abortsEver_{0};

@@ -19,8 +19,11 @@
 #include "src/base/boundary.h"
 #include "src/base/float_environment.h"
 #include "src/base/log.h"
+#include "src/base/sanitizer.h"
+#include "src/base/sanitizer_scope.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/task/running_work.h"
 #include "src/runtime/trace/trace.h"
 
 namespace advstep {
@@ -55,6 +58,23 @@ std::string NumbersOf(const Fault& fault) {
     return text;
 }
 
+// Reports a fault of a phase of OnFault::kFinding.
+void ReportSlots(const char* call, const std::string& message) {
+    constexpr const char* kKinds[] = {"same_slot", "shared_block", "free_block_used"};
+    const size_t colon = message.find(": ");
+    const std::string name = message.substr(0, colon);
+    const auto* const kind = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                          [&](const char* each) { return name == each; });
+    Finding finding(SanitizerCheck::kSlots, kind != std::end(kKinds) ? *kind : "kv_cache",
+                    fmt::format("{}: {}", call,
+                                kind != std::end(kKinds) ? message.substr(colon + 2) : message));
+    if (const CallStack* const queuedBy = RunningWork::QueuedBy(); queuedBy != nullptr) {
+        finding.Stack("work", "the launch was queued in:", *queuedBy);
+    }
+    finding.fields().Add("call", call);
+    Report(finding);
+}
+
 // Ends a phase that found a fault. It returns a failure, or writes a warning to the log.
 [[gnu::cold, gnu::noinline]] Status EndPhase(const KernelLaunch& launch, const void* payload,
                                              const KernelPhase& phase, const Fault& fault) {
@@ -67,6 +87,10 @@ std::string NumbersOf(const Fault& fault) {
     }
     if (report.code == 0) {
         report.code = ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
+    }
+    if (phase.onFault == OnFault::kFinding) {
+        ReportSlots(program.call, report.message);
+        return {};
     }
     if (phase.onFault == OnFault::kFail) {
         launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL
@@ -107,6 +131,17 @@ void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, i
     }
 }
 
+// Plays a phase of OnFault::kFinding as RunPlainly does.
+[[gnu::cold, gnu::noinline]] void LookPlainly(const KernelLaunch& launch, const void* payload,
+                                              const KernelPhase& phase, CoreContext* core) {
+    const SanitizerScope own;
+    PlayInOrder(phase, payload, 0, launch.coreCount, core);
+    if (core->fault->found()) {
+        (void)EndPhase(launch, payload, phase, *core->fault);
+        *core->fault = {};
+    }
+}
+
 // Runs a launch on one thread, with the cores in order and no trace, as most launches are. It is
 // inlined because it is a good part of the time of a short launch.
 [[gnu::always_inline]] inline Status RunPlainly(const KernelLaunch& launch, const void* payload,
@@ -125,6 +160,12 @@ void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, i
     }
     for (; index < program.phaseCount; ++index) {
         const KernelPhase& phase = program.phases[index];
+        if (phase.onFault == OnFault::kFinding) {
+            if (Sanitizing(SanitizerCheck::kSlots)) {
+                LookPlainly(launch, payload, phase, &core);
+            }
+            continue;
+        }
         PlayInOrder(phase, payload, 0, launch.coreCount, &core);
         if (__builtin_expect(fault.found(), 0)) {
             ADVSTEP_RETURN_IF_ERROR(EndPhase(launch, payload, phase, fault));
@@ -180,7 +221,9 @@ class Thrown {
 void RunPhaseOnThreads(const Play& play, int32_t index, Fault* lowest) {
     std::mutex mutex;  // guards *lowest; taken only by chunks that met a fault
     Thrown thrown;
+    const RunningWork* const work = RunningWork::innermost;
     play.launch.device->cores().Run(play.launch.coreCount, [&](int32_t begin, int32_t end) {
+        const RunningWork::Share share(work);
         Fault fault;
         try {
             PlayCores(play, index, begin, end, &fault);
@@ -209,6 +252,12 @@ Status RunAtLength(const KernelLaunch& launch, const void* payload, const Kept& 
     const bool threads =
         (launch.rows >= kRowsWorthThreads || !order.empty()) && device.cores().threads() > 1;
     for (int32_t index = 0; index < program.phaseCount; ++index) {
+        const KernelPhase& phase = program.phases[index];
+        const bool looks = phase.onFault == OnFault::kFinding;
+        if (looks && !Sanitizing(SanitizerCheck::kSlots)) {
+            continue;
+        }
+        const SanitizerScope own(looks);
         Fault fault;
         if (threads) {
             RunPhaseOnThreads(play, index, &fault);
@@ -216,7 +265,7 @@ Status RunAtLength(const KernelLaunch& launch, const void* payload, const Kept& 
             PlayCores(play, index, 0, launch.coreCount, &fault);
         }
         if (fault.found()) {
-            ADVSTEP_RETURN_IF_ERROR(EndPhase(launch, payload, program.phases[index], fault));
+            ADVSTEP_RETURN_IF_ERROR(EndPhase(launch, payload, phase, fault));
         }
     }
     CountSuccess(launch, payload);

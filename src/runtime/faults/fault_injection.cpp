@@ -4,6 +4,7 @@
 #include "src/runtime/faults/fault_injection.h"
 
 #include "src/base/fork.h"
+#include "src/base/sanitizer_scope.h"
 
 namespace advstep {
 namespace {
@@ -36,7 +37,7 @@ void Want() noexcept {
 
 bool CountAllocation(AllocationKind kind) noexcept {
     if (!faults.wanted || (faults.kinds & static_cast<uint32_t>(kind)) == 0 ||
-        ForkHook::Renewing()) {
+        ForkHook::Renewing() || SanitizerScope::Entered()) {
         return false;
     }
     const uint64_t number = ++faults.counts.allocations;

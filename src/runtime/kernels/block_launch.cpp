@@ -94,7 +94,9 @@ void ListUses(const void* source, std::vector<Use>* uses) {
     const auto& launch = *static_cast<const BlockLaunch*>(source);
     uses->push_back({Use::Kind::kFunction, "funcHandle", launch.function, 0});
     if (launch.deviceArgs != nullptr) {
-        uses->push_back({Use::Kind::kMemory, "argsData", launch.deviceArgs, launch.argsBytes});
+        uses->push_back({Use::Kind::kMemory, "argsData", launch.deviceArgs, launch.argsBytes,
+                         Use::Access::kReads});
+        uses->back().leadsAnywhere = true;
     }
 }
 

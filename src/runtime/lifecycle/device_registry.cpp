@@ -4,7 +4,9 @@
 #include "src/runtime/lifecycle/device_registry.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -13,6 +15,8 @@
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/sanitizer.h"
+#include "src/base/use_after_fork.h"
 #include "src/runtime/commands/callbacks.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/commands/notify.h"
@@ -23,9 +27,11 @@
 #include "src/runtime/lifecycle/task_abort.h"
 #include "src/runtime/memory/guarded_memory.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/allocators.h"
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/current.h"
+#include "src/runtime/stream/hang_watch.h"
 #include "src/runtime/stream/stream_callbacks.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
@@ -37,7 +43,7 @@ namespace {
 bool SameMachine(const Settings& a, const Settings& b) {
     return a.conformance == b.conformance && a.soc.name == b.soc.name && a.threads == b.threads &&
            a.isa == b.isa && a.memoryBytes == b.memoryBytes && a.sharedBytes == b.sharedBytes &&
-           a.queueTasks == b.queueTasks && a.coreOrder == b.coreOrder &&
+           a.queueTasks == b.queueTasks && a.coreOrder == b.coreOrder && a.limits == b.limits &&
            a.onDivergence == b.onDivergence && a.visibleDevices == b.visibleDevices;
 }
 
@@ -95,6 +101,23 @@ void CloseEvents(Handle context) {
         }
     });
     Event::ReclaimStates();  // of events that were destroyed while work was pending
+}
+
+// Tells, at the end of a process that has not finalized the runtime, what nobody has asked for.
+void TellUnused(int, void*) {
+    if (Sanitizing(SanitizerCheck::kSync)) {
+        TheEvents().ForEach([](Event& event) { event.ReportUnused(); });
+        TheStreams().ForEach([](Stream& stream) { stream.ReportUnasked(); });
+    }
+}
+
+// The hook must be registered after that of StartSanitizer, which lists the findings: hooks run in
+// the reverse order.
+void TellUnusedAtExit() {
+    static std::atomic<bool> hooked{false};
+    if (Sanitizing(SanitizerCheck::kSync) && !hooked.exchange(true)) {
+        (void)on_exit(&TellUnused, nullptr);
+    }
 }
 
 }  // namespace
@@ -163,10 +186,21 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
     if (!settings.trace.empty()) {
         ADVSTEP_RETURN_IF_ERROR(TheTrace().Open(settings.trace));
     }
+    ADVSTEP_RETURN_IF_ERROR(StartSanitizer(settings.sanitizer));
+    if (SanitizingWork()) {
+        TheDeviceSanitizer().AskForPeers(&HasPeerAccess);
+    }
     SetLogLevel(settings.logLevel);
     SetLeakMode(settings.leaks);
     LogSettings(settings);
     TheGuardedMemory().SetMode(settings.guard);
+    const bool checksSync = Sanitizing(SanitizerCheck::kSync);
+    if (ForkedFromUse()) {
+        TellUseAfterFork(nullptr);
+    }
+    SetRuntimeInUse(checksSync ? &settings.sanitizer : nullptr);
+    TellUnusedAtExit();
+    TheHangWatch().Start(settings.hangSeconds);
     settings_ = std::move(settings);
     entries_ = std::move(entries);
     started_.store(true, std::memory_order_release);
@@ -420,6 +454,8 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
     TheVirtualMemory().ReleaseAll(nullptr);
     TheDeviceMemory().ReleaseAll(nullptr);
     TheWorkers().Stop();
+    TheHangWatch().Stop();
+    SetRuntimeInUse(nullptr);
     binaries = TheKernelBinaries().TakeAll();
     EventWaitSeconds().store(0);
     ForgetExceptionCallbacks();

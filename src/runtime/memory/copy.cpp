@@ -15,6 +15,7 @@
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/large_pages.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/task/running_work.h"
 
 namespace advstep {
@@ -88,7 +89,8 @@ void TellUnfittingKind(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
     }
 }
 
-Status InNoAllocation(const Side& side) {
+Status InNoAllocation(const Side& side, size_t bytes) {
+    TellRefused(side.name, side.address, bytes, nullptr);
     return Error(ACL_ERROR_RT_PARAM_INVALID,
                  "{} is {}, which lies in no device allocation; expected device memory", side.name,
                  side.address);
@@ -102,7 +104,7 @@ Status CheckUnknownSide(const DeviceMemory& memory, const Side& side, const Side
     const bool hostMemory = other.onDevice && !memory.WasFreed(side.address) &&
                             !TheVirtualMemory().Reserved(side.address, bytes) &&
                             HasMemory(side.address, bytes);
-    return hostMemory ? Status() : InNoAllocation(side);
+    return hostMemory ? Status() : InNoAllocation(side, bytes);
 }
 
 Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const Side& side,
@@ -116,7 +118,7 @@ Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const S
     }
     const Allocation& allocation = side.allocation;
     if (side.onDevice && (!side.found || !allocation.UsableOnDevice())) {
-        return InNoAllocation(side);
+        return InNoAllocation(side, bytes);
     }
     if (!side.found && side.meantOnDevice) {
         ADVSTEP_RETURN_IF_ERROR(CheckUnknownSide(memory, side, other, bytes));
@@ -135,6 +137,7 @@ Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const S
         sides->Touch(allocation.device);
     }
     if (!inside) {
+        TellRefused(side.name, side.address, bytes, nullptr);
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "copies {} bytes {} a {} range of {} bytes; expected {} inside one allocation",
                      bytes, side.action, allocation.OfDevice() ? "device" : "pinned host",
@@ -219,9 +222,19 @@ Status FreedMeanwhile() {
 
 // Work of streams.
 
-void ListUse(const char* name, const void* address, size_t bytes, std::vector<Use>* uses) {
+void ListUse(const char* name, const void* address, size_t bytes, Use::Access access,
+             std::vector<Use>* uses) {
     if (bytes > 0) {
-        uses->push_back({Use::Kind::kMemory, name, address, bytes});
+        uses->push_back({Use::Kind::kMemory, name, address, bytes, access});
+    }
+}
+
+// Lists a side of a copy of rows.
+void ListRows(const char* name, const void* address, const CopyRequest& copy, size_t pitch,
+              Use::Access access, std::vector<Use>* uses) {
+    ListUse(name, address, FootprintOf(copy.count, copy.rows, pitch), access, uses);
+    if (copy.rows > 1 && pitch != copy.count && !uses->empty()) {
+        uses->back().runs = {copy.rows, copy.count, pitch};
     }
 }
 
@@ -302,12 +315,14 @@ Status CheckFill(const DeviceMemory& memory, const void* address, const char* ar
                  size_t count, CopySides* sides) {
     Allocation allocation;
     if (!memory.Find(address, &allocation)) {
+        TellRefused(argument, address, count, nullptr);
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "{} is {}, which lies in no allocation; expected device or pinned host "
                      "memory",
                      argument, address);
     }
     if (allocation.BytesFrom(address) < count) {
+        TellRefused(argument, address, count, nullptr);
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "sets {} bytes in a range of {} bytes; expected {} inside one allocation",
                      count, allocation.BytesFrom(address), argument);
@@ -559,13 +574,17 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
 
 // Work of streams.
 
+void ListUses(const CopyRequest& copy, std::vector<Use>* uses) {
+    ListRows("dst", copy.dst, copy, copy.dpitch, Use::Access::kWrites, uses);
+    ListRows("src", copy.src, copy, copy.spitch, Use::Access::kReads, uses);
+}
+
 Work WorkOf(const CopyRequest& request, const CopySides& sides, const Device* device) {
     Work work = WorkOfCopy(sizeof(CopyTask), sides, device);
     work.source = &request;
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         const auto& copy = *static_cast<const CopyRequest*>(source);
-        ListUse("dst", copy.dst, FootprintOf(copy.count, copy.rows, copy.dpitch), uses);
-        ListUse("src", copy.src, FootprintOf(copy.count, copy.rows, copy.spitch), uses);
+        ListUses(copy, uses);
     };
     return work;
 }
@@ -577,8 +596,8 @@ Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides,
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         const auto& copies = *static_cast<const CopyBatch*>(source);
         for (size_t i = 0; i < copies.count; ++i) {
-            ListUse("dsts", copies.dsts[i], copies.sizes[i], uses);
-            ListUse("srcs", copies.srcs[i], copies.sizes[i], uses);
+            ListUse("dsts", copies.dsts[i], copies.sizes[i], Use::Access::kWrites, uses);
+            ListUse("srcs", copies.srcs[i], copies.sizes[i], Use::Access::kReads, uses);
         }
     };
     return work;
@@ -591,7 +610,7 @@ Work WorkOf(const FillRange& range) {
     work.foreign = range.foreign;
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         const auto& fill = *static_cast<const FillRange*>(source);
-        ListUse("devPtr", fill.address, fill.count, uses);
+        ListUse("devPtr", fill.address, fill.count, Use::Access::kWrites, uses);
     };
     return work;
 }

@@ -165,6 +165,9 @@ Work WorkOf(const CopyRequest& request, const CopySides& sides, const Device* de
 Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides,
             const Device* device);
 
+/// Lists the two sides of a copy, the destination first.
+void ListUses(const CopyRequest& copy, std::vector<Use>* uses);
+
 struct FillRange {
     const void* address;
     size_t count;

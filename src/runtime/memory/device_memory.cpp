@@ -4,6 +4,7 @@
 #include "src/runtime/memory/device_memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <new>
@@ -17,6 +18,7 @@
 #include "src/runtime/memory/memory_block.h"
 #include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/memory/page_pool.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
@@ -47,6 +49,41 @@ Status AlreadyRegistered(const void* address, size_t bytes, uintptr_t begin, siz
                  "ptr is {}, a range of {} bytes that meets the {} bytes pinned at {:#x}; expected "
                  "memory that is not pinned, or a range inside one block of aclrtMallocHost",
                  address, bytes, known, begin);
+}
+
+Block::Kind KindOf(const Allocation& allocation) {
+    switch (allocation.origin) {
+        case MemoryOrigin::kRegistered:
+            return Block::Kind::kRegistered;
+        case MemoryOrigin::kMapped:
+            return Block::Kind::kMapped;
+        case MemoryOrigin::kImported:
+            return Block::Kind::kImported;
+        case MemoryOrigin::kAllocated:
+            break;
+    }
+    return allocation.OfDevice() ? Block::Kind::kDevice : Block::Kind::kPinned;
+}
+
+// Tells the sanitizer of memory. Without memory for its own it misses that.
+void TellAllocated(const Allocation& allocation) noexcept {
+    const Block::Kind kind = KindOf(allocation);
+    try {
+        const uint64_t filled =
+            TheDeviceSanitizer().Allocated(kind, allocation.begin, allocation.bytes,
+                                           allocation.OfDevice() ? allocation.device : nullptr);
+        std::memset(reinterpret_cast<void*>(allocation.begin), 0xA5, filled);
+    } catch (const std::bad_alloc&) {
+    }
+}
+
+void TellEnded(uintptr_t begin) noexcept {
+    if (SanitizingWork()) {
+        try {
+            TheDeviceSanitizer().Ended(begin);
+        } catch (const std::bad_alloc&) {
+        }
+    }
 }
 
 }  // namespace
@@ -87,6 +124,9 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
         GiveBackLocked(allocation);
         throw;
     }
+    if (SanitizingWork()) {
+        TellAllocated(allocation);
+    }
     *address = memory;
     return {};
 }
@@ -98,6 +138,7 @@ Status DeviceMemory::Free(MemoryKind kind, void* address) {
     RetireLocked(found->second);
     EndRegistrationsInsideLocked(found->second);
     live_.erase(found);
+    TellEnded(reinterpret_cast<uintptr_t>(address));
     ReclaimLocked();
     return {};
 }
@@ -136,6 +177,9 @@ Status DeviceMemory::Register(void* address, size_t bytes, const RegistrationEff
         registered.mapped = effect.mapped;
         registered.pageable = !effect.pinned;
         live_.emplace(begin, registered);
+        if (SanitizingWork()) {
+            TellAllocated(registered);
+        }
         return {};
     }
     const Allocation& known = other->second;
@@ -204,11 +248,15 @@ Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending, Hel
     const auto inside = inside_.find(begin);
     if (inside != inside_.end()) {
         *range = {address, inside->second.bytes};
+        if (SanitizingWork()) {
+            TheDeviceSanitizer().RangeEnds(begin, inside->second.bytes);
+        }
         inside_.erase(inside);
     } else {
         const auto own = live_.find(begin);
         *range = {address, own->second.bytes};
         live_.erase(own);
+        TellEnded(begin);
     }
     return {};
 }
@@ -250,6 +298,9 @@ uint64_t DeviceMemory::EnterReserved(uintptr_t begin, size_t bytes) {
 void DeviceMemory::EnterMapped(const Allocation& range) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     DropStaleRegistrationsLocked(range.begin, range.bytes);
+    if (SanitizingWork()) {
+        TellAllocated(range);
+    }
     const auto joins = [&](const Allocation& other) {
         return other.origin == MemoryOrigin::kMapped && other.reservation == range.reservation &&
                other.device == range.device;
@@ -286,6 +337,7 @@ std::vector<Ticket> DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
     Allocation& whole = found->second;
     InvalidateChecksLocked();
     std::vector<Ticket> pending = pendingPlaces_(whole.device);
+    TellEnded(begin);
     Allocation rest = whole;
     rest.begin = begin + bytes;
     rest.bytes = whole.end() - rest.begin;
@@ -370,6 +422,9 @@ Status DeviceMemory::PublishLocked(Allocation* block, bool open) {
         throw;
     }
     block->shareName = NameOf(made);
+    if (SanitizingWork()) {
+        TheDeviceSanitizer().Shared(block->begin);
+    }
     return {};
 }
 
@@ -407,6 +462,9 @@ Status DeviceMemory::Import(const Device* device, ShareGrant&& grant, void** add
         throw;
     }
     (void)imported.release();
+    if (SanitizingWork()) {
+        TellAllocated(allocation);
+    }
     *address = reinterpret_cast<void*>(allocation.begin);
     return {};
 }
@@ -418,6 +476,7 @@ bool DeviceMemory::CloseImport(uint64_t name) {
         return false;
     }
     const auto block = live_.find(oldest->second);
+    TellEnded(oldest->second);
     RetireLocked(block->second);
     live_.erase(block);
     ReclaimLocked();
@@ -733,6 +792,9 @@ void DeviceMemory::ReleaseAll(const Device* device) {
             (device != nullptr && allocation.device != device)) {
             ++entry;
             continue;
+        }
+        if (SanitizingWork()) {
+            TheDeviceSanitizer().EndedWithDevice(allocation.begin);
         }
         if (allocation.origin != MemoryOrigin::kRegistered) {
             try {

@@ -398,7 +398,7 @@ Status VirtualMemory::Map(void* address, size_t bytes, size_t offset, Handle han
         // Work that was queued before an aclrtUnmapMem still needs the old memory at this address.
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
         for (const Ticket& ticket : earlier) {
-            ADVSTEP_RETURN_IF_ERROR(WaitFor(ticket, ToTheEnd()));
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(ticket, ToTheEndUnseen()));
         }
     }
 }

@@ -5,11 +5,15 @@
 #include "src/runtime/stream/stream.h"
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
+#include "src/runtime/stream/sync_findings.h"
 
 namespace advstep {
 namespace {
@@ -76,7 +80,9 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
     }
     waits_.HandOver(&failures_);  // their threads may not have looked yet
     failures_.LogUnreported(handle);
+    ReportUnaskedLocked();
     identity_ = StreamIdentity{};
+    hold_.GiveBack();
     recorder_ = nullptr;
     LeaveBusySetIfIdleLocked();  // so that looks at the busy streams skip this one
     return {};
@@ -181,6 +187,51 @@ void Stream::LeaveBusySetIfIdleLocked() {
     if (idle && inBusySet_ && busySet_ != nullptr) {
         inBusySet_ = false;
         busySet_->Remove(tableIndex);
+    }
+}
+
+// What the sanitizer is told. Without memory it misses something.
+
+void Stream::TellQueued(uint64_t sequence, const Task& task, const Work& work) noexcept {
+    try {
+        TheDeviceSanitizer().Queued(
+            {this, sequence, ToPointer(identity_.handle), identity_.context.device}, task,
+            DescribeWork(task, work));
+    } catch (const std::bad_alloc&) {
+    }
+}
+
+void Stream::TellBatch(uint64_t first, const void* records, const Batch& batch) noexcept {
+    WorkPlace place{this, first, ToPointer(identity_.handle), identity_.context.device};
+    const BatchWorks& works = batch.works;
+    DeviceSanitizer& sanitizer = TheDeviceSanitizer();
+    const auto* next = static_cast<const unsigned char*>(records);
+    try {
+        if (works.works != nullptr) {
+            place.replay = ReplayCall();
+        }
+        if (works.model != nullptr) {
+            sanitizer.BeginReplay(place, works.model);
+        }
+        for (uint64_t index = 0; index < batch.count; ++index, ++place.sequence) {
+            const Task& task = *reinterpret_cast<const Task*>(next);
+            next += task.bytes;
+            const bool isWork = works.works != nullptr && index >= works.first &&
+                                index - works.first < works.works->size();
+            sanitizer.Queued(place, task, isWork ? (*works.works)[index - works.first] : nullptr);
+        }
+        if (works.model != nullptr) {
+            --place.sequence;
+            sanitizer.EndReplay(place, works.model);
+        }
+    } catch (const std::bad_alloc&) {
+    }
+}
+
+void Stream::TellSeenNow(uint64_t sequence) noexcept {
+    try {
+        TheDeviceSanitizer().HostSees(this, sequence);
+    } catch (const std::bad_alloc&) {
     }
 }
 
@@ -316,7 +367,29 @@ void Stream::Fail(uint64_t sequence, Status status) noexcept {
         skipped_.StoppedWith(status.code());
         failures_.RefuseNewWork(status);
     }
+    if (WatchingThreads() && failures_.empty()) {
+        const WorkNote* const note = notes_.Find(sequence);
+        failureNoted_ = note != nullptr;
+        failedBy_ = failureNoted_ ? note->stack : failedBy_;
+    }
     failures_.Add(sequence, std::move(status));
+}
+
+void Stream::ReportUnasked() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReportUnaskedLocked();
+}
+
+// Only the first one is told: the others may follow from it.
+void Stream::ReportUnaskedLocked() {
+    if (!Sanitizing(SanitizerCheck::kSync) || failures_.empty() || identity_.handle == 0) {
+        return;
+    }
+    try {
+        ReportUnaskedFailure(identity_.handle, failures_.First(),
+                             failureNoted_ ? &failedBy_ : nullptr);
+    } catch (const std::exception&) {
+    }
 }
 
 // Captures and updates of task groups.

@@ -17,14 +17,19 @@
 #include "acl/acl_base.h"
 #include "src/base/status.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/device/device_resources.h"
+#include "src/runtime/sanitizer/sanitizing_work.h"
 #include "src/runtime/stream/busy_set.h"
 #include "src/runtime/stream/context.h"
+#include "src/runtime/stream/stream_view.h"
 #include "src/runtime/stream/task_results.h"
+#include "src/runtime/stream/work_notes.h"
 #include "src/runtime/stream/worker_control.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
 #include "src/runtime/task/task_queue.h"
+#include "src/runtime/task/thread_watch.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/trace/trace.h"
 
@@ -116,6 +121,15 @@ class FrontWait {
     WaitClock::time_point deadline_;
 };
 
+struct QueuedWork;
+
+/// The captured work of a batch of records, for the sanitizer.
+struct BatchWorks {
+    const void* model = nullptr;  // whose replay the batch begins and ends; null: it does not
+    uint64_t first = 0;           // the record of the first work
+    const std::vector<std::shared_ptr<const QueuedWork>>* works = nullptr;  // null: not known
+};
+
 /// An in-order queue of tasks. Any thread may *claim* it, and then runs its tasks one by one.
 /// Workers do so in the background. A thread that waits for a stream claims the stream itself, and
 /// also the streams whose events it waits for.
@@ -137,6 +151,11 @@ class Stream {
     // Its life.
 
     void Open(const StreamIdentity& identity, WorkerControl* workers, BusySet* busySet = nullptr);
+    /// Gives the stream what it takes of its device until it ends.
+    void Keep(ResourceHold hold) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        hold_ = std::move(hold);
+    }
 
     /// Ends the stream: pending work is run, or skipped if `drop`, unreported failures go to the
     /// log, and the handle becomes unknown. 107027: the stream is captured. 207000: a host function
@@ -180,6 +199,7 @@ class Stream {
         bool evenIfStopped = false;  // queued even if the stream has stopped on a failure
         bool wakes = true;           // the call wakes the workers; false: its caller does
         MemoryCheck memory;          // of what the records use
+        BatchWorks works = {};
     };
 
     /// Appends the records that `fill(void*)` constructs, with their `bytes`. `prepare(first)` is
@@ -191,6 +211,9 @@ class Stream {
     template <typename Prepare, typename Fill>
     Status EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
                         Fill&& fill, Ticket* last);
+
+    /// Returns the place of the oldest task. One of the threads that run the stream asks.
+    Ticket Front() { return {this, completed_.load(std::memory_order_relaxed) + 1}; }
 
     /// Returns the place after everything queued so far.
     Ticket Now() { return {this, issued_.load(std::memory_order_acquire)}; }
@@ -241,6 +264,8 @@ class Stream {
     /// failures between count as reported.
     Status TakeFailureBetween(uint64_t sequence, uint64_t last);
     Status TakeFailure(uint64_t last = kNever) { return TakeFailureBetween(0, last); }
+    /// Tells the sanitizer of a failure that no call has asked for so far.
+    void ReportUnasked();
 
     // Captures and updates of task groups.
 
@@ -271,6 +296,9 @@ class Stream {
 
     /// Removes the stream from the set of busy ones if it has neither work nor unreported failures.
     void LeaveBusySetIfIdle();
+
+    /// Tells the state of unfinished work. False: there is none.
+    bool View(StreamView* view);
 
     // The threads that wait for it.
 
@@ -335,11 +363,23 @@ class Stream {
     Status RefusedError() const;
     void EnterBusySetLocked();
     bool IsOldLocked(const MemoryCheck& check, uint64_t checkedAt);
+    /// Tell the sanitizer of queued work, or that the host has seen the end of work, if it has.
+    void TellQueued(uint64_t sequence, const Task& task, const Work& work) noexcept;
+    void TellBatch(uint64_t first, const void* records, const Batch& batch) noexcept;
+    void TellSeen(uint64_t sequence) noexcept {
+        if (SanitizingWork() && Reached(sequence)) {
+            TellSeenNow(sequence);
+        }
+    }
+    void TellSeenNow(uint64_t sequence) noexcept;
     void NoteQueued(uint64_t first);
+    void ViewFront(StreamView* view);
+    bool CopyCaller(CallStack* queuedBy) const;
     bool NeedsWaking(bool heavy) const;
     void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
     void DropLocked();
     void Fail(uint64_t sequence, Status status) noexcept;
+    void ReportUnaskedLocked();
     void LeaveBusySetIfIdleLocked();
 
     // stream_run.cpp: threads that run the stream or wait for it.
@@ -363,7 +403,9 @@ class Stream {
     FrontObstacle LookAtFront(WaitClock::time_point* again);
     bool LeavesFrontToWorkers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
+    Status RunLocked(const Task& task);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
+    Status RunTold(const Task& task, const ContextRef& context);
     /// Steps aside if the task may take long. Only the watcher asks one whose data decide: a
     /// synchronisation has asked it already, which takes time.
     void StepAsideFor(const Task& task);
@@ -396,6 +438,7 @@ class Stream {
     std::mutex mutex_;
     std::condition_variable changed_;
     StreamIdentity identity_;  // handle 0: not alive
+    ResourceHold hold_;
     WorkerControl* workers_ = nullptr;
     TaskQueue queue_;
     std::atomic<uint64_t> issued_{0};             // tasks ever queued; goes on through all lives
@@ -421,6 +464,9 @@ class Stream {
     FrontWait frontWait_;
     StreamFailures failures_;
     StreamTrace trace_;
+    WorkNotes notes_;
+    bool failureNoted_ = false;  // failedBy_ queued the first task of failures_
+    CallStack failedBy_;
     std::shared_ptr<Recorder> recorder_;  // takes the work, unless it is over
     int32_t recorderBranch_ = 0;
     bool modeSet_ = false;
@@ -450,6 +496,10 @@ inline void Stream::NoteQueued(uint64_t first) {
         if (Trace::On()) {
             trace_.BecameOldest();
         }
+    }
+    if (WatchingThreads()) {
+        notes_.Add(first, issued_.load(std::memory_order_relaxed),
+                   completed_.load(std::memory_order_relaxed));
     }
 }
 
@@ -485,6 +535,9 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
         const size_t bytes = AlignedTaskBytes(work.bytes);
         Task* const task = fill(queue_.Push(bytes));
         task->bytes = static_cast<uint32_t>(bytes);
+        if (SanitizingWork()) {
+            TellQueued(sequence, *task, work);
+        }
         issued_.store(sequence, std::memory_order_relaxed);
         if (work.foreign) {
             foreign_.store(sequence, std::memory_order_relaxed);
@@ -521,7 +574,11 @@ Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Pr
         }
         ADVSTEP_RETURN_IF_ERROR(prepare(issued + 1));
         if (batch.count > 0) {
-            fill(queue_.Push(batch.bytes));
+            void* const records = queue_.Push(batch.bytes);
+            fill(records);
+            if (SanitizingWork()) {
+                TellBatch(issued + 1, records, batch);
+            }
             issued_.store(issued + batch.count, std::memory_order_relaxed);
             if (batch.foreign) {
                 foreign_.store(issued + batch.count, std::memory_order_relaxed);
@@ -570,6 +627,9 @@ class Stream::WaitInList {
     }
     AbortableWait* Get() { return &wait_; }
     int32_t AbortCode() const { return wait_.abortCode.load(std::memory_order_acquire); }
+    /// Tells the sanitizer of the end of the wait for the ticket. Returns the code of an abort of
+    /// the work that has ended it.
+    Status End(const Ticket& ticket, const WaitLimit& limit);
 
     /// Enters a wait for everything that is queued now. False: the stream has ended.
     bool EnterForAll(Handle handle) {

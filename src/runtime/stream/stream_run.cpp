@@ -18,9 +18,11 @@
 #include "src/base/log.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/stream_callbacks.h"
+#include "src/runtime/stream/sync_findings.h"
 #include "src/runtime/task/running_work.h"
 
 namespace advstep {
@@ -310,8 +312,8 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
             trace_.Skipped(*task, {this, sequence});
         }
     } else if (task->run != nullptr && !expired) {
-        status = task->length == TaskLength::kBrief && keepLock && !traced
-                     ? RunCatching(*task)
+        status = task->length == TaskLength::kBrief && keepLock && !traced && !WatchingThreads()
+                     ? RunLocked(*task)
                      : RunUnlocked(*task, traced, lock);
     } else {
         if (expired) {
@@ -357,9 +359,16 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     }
 }
 
+inline Status Stream::RunLocked(const Task& task) {
+    const RunningWork work(task, ToPointer(identity_.handle));
+    return RunCatching(task);
+}
+
 Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
     const ContextRef context = identity_.context;
     const void* const stream = ToPointer(identity_.handle);
+    CallStack queuedBy;
+    const bool noted = WatchingThreads() && CopyCaller(&queuedBy);
     running_ = true;
     lock.unlock();
     if (task.length >= TaskLength::kByData || task.kind == TaskKind::kHostFunction) {
@@ -369,14 +378,33 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
         trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});
     }
     const RunFrame frame(this);
-    const RunningWork work(task, stream);
-    Status status = RunTask(task, context);
+    const RunningWork work(task, stream, noted ? &queuedBy : nullptr);
+    const DoingScope doing({this, completed_.load(std::memory_order_relaxed) + 1}, task);
+    Status status =
+        SanitizingWork() && task.TellsHost() ? RunTold(task, context) : RunTask(task, context);
     if (traced) {
         trace_.End(task, status.code());
     }
     lock.lock();
     running_ = false;
     return status;
+}
+
+// Runs the front, from which the program may learn that the stream has come so far.
+Status Stream::RunTold(const Task& task, const ContextRef& context) {
+    const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
+    TellSeenNow(sequence);
+    const InsideHostFunction inside(this, sequence);
+    return RunTask(task, context);
+}
+
+// Copies the call that queued the front.
+bool Stream::CopyCaller(CallStack* queuedBy) const {
+    const WorkNote* const note = notes_.Find(completed_.load(std::memory_order_relaxed) + 1);
+    if (note != nullptr) {
+        *queuedBy = note->stack;
+    }
+    return note != nullptr;
 }
 
 void Stream::StepAsideFor(const Task& task) {
@@ -406,14 +434,16 @@ inline bool Stream::EndFront(uint64_t sequence) {
 
 bool Stream::RunBriefTasks(uint64_t last, int* most) {
     // The lock is not kept for a callback or for the writing of a trace, which may take long.
-    while (*most > 0 && !Reached(last) && !Trace::On() && !HasExceptionCallback()) {
+    // Watched work is run where it is noted.
+    while (*most > 0 && !Reached(last) && !Trace::On() && !HasExceptionCallback() &&
+           !WatchingThreads()) {
         const Task& task = *queue_.Front();
         if (task.skip != TaskSkip::kNot || AwaitsAbort(identity_.context.device, task) ||
             !task.brief()) {
             break;
         }
         const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
-        Status status = RunCatching(task);
+        Status status = RunLocked(task);
         if (__builtin_expect(!status.ok(), 0)) {
             Fail(sequence, std::move(status));
         }
@@ -432,8 +462,9 @@ bool Reached(const Ticket& ticket) { return ticket.stream->Reached(ticket.sequen
 Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
     std::unique_lock<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
     const uint64_t last = issued_.load(std::memory_order_relaxed);
+    TellSeen(last);
     if (Reached(last)) {
         return failures_.Take(0, last);
     }
@@ -445,10 +476,12 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
     if (claimant_ == nullptr && runs) {
         wakes = RunBriefTasks(last, &lockKept);
         if (!wakes && Reached(last)) {
+            TellSeen(last);
             return failures_.Take(0, last);
         }
     }
     // It leaves the list under the lock, and ends without it, because it may write to the log.
+    const DoingScope doing({this, last}, limit);
     WaitInList wait(this, 0);
     wait.Get()->sequence = last;
     wait.EnterLocked();  // before the lock is released, so that no abort is missed
@@ -466,6 +499,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         lock.lock();
     }
     wait.LeaveLocked();
+    TellSeen(last);
     const int32_t abort = wait.AbortCode();  // while the lock was released
     Status result = abort != 0 ? AbortedError(abort) : wait.TakeFailureLocked();
     lock.unlock();
@@ -477,8 +511,9 @@ Status Stream::Query(Handle handle, Handle caller, bool* complete) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        ADVSTEP_RETURN_IF_ERROR(ToldInCapture(CheckNotCaptured()));
         *complete = Reached(issued_.load(std::memory_order_relaxed));
+        TellSeen(issued_.load(std::memory_order_relaxed));
         // The caller does not run the work, and may poll until another thread has run it.
         wake = !*complete && claimant_ == nullptr && !FrontWaits() &&
                workers_->watch() >= WorkerControl::Watch::kNapping;
@@ -511,6 +546,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
 
 Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInList* wait) {
     const WaitLimit limit = InsideNestedTasks(given);
+    const DoingScope doing(ticket, limit);
     Ticket next = ticket;
     // Counted before the first stream on the way is looked at, so that no nudge is missed.
     uint64_t nudges = Stream::nudges_.load();
@@ -565,7 +601,14 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInLi
                 break;
         }
     }
-    const int32_t abort = wait->AbortCode();
+    return wait->End(ticket, given);
+}
+
+Status Stream::WaitInList::End(const Ticket& ticket, const WaitLimit& limit) {
+    if (limit.ofProgram) {
+        ticket.stream->TellSeen(ticket.sequence);
+    }
+    const int32_t abort = AbortCode();
     return abort != 0 ? AbortedError(abort) : Status();
 }
 
@@ -590,6 +633,7 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
 
 void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit) {
     const NoCancellation noCancellation;
+    const AsleepScope asleep;
     nextSleeper_ = std::min(nextSleeper_, sequence);
     if (limit.until == WaitClock::time_point::max()) {
         changed_.wait(lock);
@@ -630,6 +674,68 @@ Status Stream::WaitInList::WaitForTask() {
 void Stream::WaitInList::LogFailure() const noexcept {
     Log(LogLevel::kError, "a stream was destroyed with a failure that nobody asked for: {} ({})",
         wait_.failure.message(), wait_.failure.code());
+    if (Sanitizing(SanitizerCheck::kSync)) {
+        try {
+            ReportUnaskedFailure(0, wait_.failure, nullptr);
+        } catch (const std::exception&) {
+        }
+    }
+}
+
+// The view of the stream from outside.
+
+bool Stream::View(StreamView* view) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    *view = StreamView{};
+    view->stream = this;
+    view->handle = identity_.handle;
+    view->hidden = identity_.hidden;
+    view->issued = issued_.load(std::memory_order_relaxed);
+    view->completed = completed_.load(std::memory_order_relaxed);
+    if (queue_.Empty()) {
+        return false;
+    }
+    view->claimant = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(claimant_));
+    if (const WorkNote* const note = notes_.Find(view->completed + 1)) {
+        view->noted = true;
+        view->note = *note;
+    }
+    view->name = queue_.Front()->name;
+    const RunningWork work(*queue_.Front(), ToPointer(identity_.handle));  // as in LookAtFront
+    ViewFront(view);
+    return true;
+}
+
+void Stream::ViewFront(StreamView* view) {
+    const Task& front = *queue_.Front();
+    if (running_) {
+        view->front = StreamView::Front::kRuns;
+        return;
+    }
+    if (!FrontWaits() || AwaitsAbort(identity_.context.device, front)) {
+        return;
+    }
+    view->timed = static_cast<const WaitTask&>(front).timeoutNanoseconds != 0;
+    if (front.kind == TaskKind::kTicketWait) {
+        view->facts.place = static_cast<const TicketWaitTask&>(front).ticket;
+        view->facts.holds = advstep::Reached(view->facts.place);
+        view->front = StreamView::Front::kTicket;
+    } else {
+        const auto& poll = static_cast<const PollWaitTask&>(front);
+        if (front.type != nullptr && front.type->explain != nullptr) {
+            view->facts = front.type->explain(poll);
+        } else if (poll.place != nullptr) {
+            view->facts.place = poll.place(poll);
+            view->facts.giver =
+                view->facts.place.stream != nullptr ? WaitGiver::kPlace : WaitGiver::kUnknown;
+            view->facts.holds =
+                view->facts.place.stream != nullptr && advstep::Reached(view->facts.place);
+        }
+        view->front = StreamView::Front::kPoll;
+    }
+    if (view->facts.holds) {
+        view->front = StreamView::Front::kReady;
+    }
 }
 
 // The visits of the workers.

@@ -10,6 +10,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/stream/stream_callbacks.h"
 #include "src/runtime/task/ticket.h"
 
@@ -132,9 +133,13 @@ void CreateDefaultStream(ContextRef* context) {
 }
 
 Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle) {
+    ResourceHold hold;
+    ADVSTEP_RETURN_IF_ERROR(ResourceHold::Take(context.device, DeviceResource::kStreams,
+                                               ACL_ERROR_RT_NO_STREAM_RESOURCE, &hold));
     Stream* stream = nullptr;
     ADVSTEP_RETURN_IF_ERROR(
         MakeStream(&TheStreams(), context, priority, flags, false, &stream, handle));
+    stream->Keep(std::move(hold));
     TellStreamCreated(context, *handle);
     return {};
 }
@@ -184,7 +189,11 @@ Status RefuseInsideTask() {
 }
 
 Status DrainDevice(const Device* device, const WaitLimit& limit) {
-    return WaitForAll(BusyStreams(device), limit);
+    ADVSTEP_RETURN_IF_ERROR(WaitForAll(BusyStreams(device), limit));
+    if (SanitizingWork()) {
+        TheDeviceSanitizer().HostSeesDevice(device);  // also the streams that were idle
+    }
+    return {};
 }
 
 Status DrainForTeardown(const Device* device) { return DrainDevice(device, ToTheEnd()); }
@@ -209,6 +218,9 @@ Status SynchronizeStreamsOf(const Device* device, const WaitLimit& limit) {
     }
     for (Stream::WaitInList& wait : waits) {
         ADVSTEP_RETURN_IF_ERROR(wait.Wait(limit));
+    }
+    if (SanitizingWork()) {
+        TheDeviceSanitizer().HostSeesDevice(device);
     }
     for (Stream::WaitInList& wait : waits) {
         ADVSTEP_RETURN_IF_ERROR(wait.TakeFailure());

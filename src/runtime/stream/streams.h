@@ -45,7 +45,8 @@ void ForEachStreamOf(const Context* context, Visit&& visit) {
 /// Makes the default stream of a context that is being made, and enters it there.
 void CreateDefaultStream(ContextRef* context);
 
-/// Creates a stream of the context. 107002: the context is not alive.
+/// Creates a stream of the context. 107002: the context is not alive. 207008: the device has no
+/// more streams, by the check of limits.
 Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle);
 
 /// Create streams that no caller knows: one on which a model is executed, and one for each further

@@ -44,6 +44,8 @@ class StreamFailures {
 
     /// Writes the unreported failures to the log when the stream ends.
     void LogUnreported(Handle stream) const;
+    /// Returns the first unreported failure. There is one.
+    const Status& First() const { return failures_.front().status; }
 
  private:
     static constexpr size_t kMostFailures = 16;

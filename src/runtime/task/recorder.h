@@ -23,11 +23,30 @@ struct Use {
     enum class Kind : uint8_t { kMemory, kNotify, kEvent, kFunction };
     /// How the work uses memory.
     enum class Access : uint8_t { kUnknown, kReads, kWrites, kReadsAndWrites };
+    /// How the work and other streams wait for each other by it. A word is memory.
+    enum class Signal : uint8_t { kNone, kSets, kTakes, kAwaitsSet, kUnsets, kWrites, kAwaitsWord };
+    /// The bytes of memory that are used, as `rows` runs that begin `stride` bytes apart. No rows:
+    /// all bytes. The rest of the range is not used.
+    struct Runs {
+        uint64_t rows = 0;
+        uint64_t rowBytes = 0;
+        uint64_t stride = 0;
+    };
     Kind kind = Kind::kMemory;
     const char* name = nullptr;     // the argument's name, static text
     const void* address = nullptr;  // of the memory, or the handle
     uint64_t bytes = 0;
     Access access = Access::kUnknown;
+    Runs runs = {};
+    bool inexact = false;        // some of the bytes are used, and it is not known which
+    bool leadsAnywhere = false;  // it has addresses, and the work uses the memory there
+    Signal signal = Signal::kNone;
+    uint64_t value = 0;  // of a word: the one that is written, or compared
+    uint32_t flag = 0;   // how it is compared
+    bool (*holds)(uint64_t word, uint64_t value, uint32_t flag) = nullptr;
+
+    bool Reads() const { return access != Access::kWrites; }
+    bool Writes() const { return access != Access::kReads; }
 };
 
 /// A point in a capture: the end of the first `position` tasks of a branch.

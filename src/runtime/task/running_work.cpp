@@ -11,22 +11,30 @@
 namespace advstep {
 namespace {
 
+constexpr size_t kMostFrames = 8;  // that are printed
+
 const ForkHook forgetWork([](void*) noexcept { RunningWork::innermost = nullptr; });
 
 }  // namespace
 
-RunningWork::RunningWork(const Task& task, const void* stream) noexcept
+RunningWork::RunningWork(const Task& task, const void* stream, const CallStack* queuedBy) noexcept
     : task_(&task),
       name_(task.type != nullptr && task.type->describesCrash ? nullptr : task.name),
       call_(task.type != nullptr ? task.type->call : nullptr),
       stream_(stream),
+      queuedBy_(queuedBy),
       outer_(innermost) {
     std::atomic_signal_fence(std::memory_order_release);  // whole when the handler finds it
     innermost = this;
 }
 
 RunningWork::RunningWork(const char* name, const char* call, const void* stream) noexcept
-    : task_(nullptr), name_(name), call_(call), stream_(stream), outer_(innermost) {
+    : task_(nullptr),
+      name_(name),
+      call_(call),
+      stream_(stream),
+      queuedBy_(nullptr),
+      outer_(innermost) {
     std::atomic_signal_fence(std::memory_order_release);
     innermost = this;
 }
@@ -68,6 +76,11 @@ void RunningWork::Describe(int signal, const siginfo_t& info, const void*) {
         line << ", queued by " << work->call_ << ",";
     }
     (line.Crash(signal, info) << "; expected " << work->Expected()).Write();
+    if (work->queuedBy_ != nullptr) {
+        SignalLine heading;
+        (heading << "  it was queued in:").Write();
+        work->queuedBy_->Write(kMostFrames);
+    }
 }
 
 }  // namespace advstep

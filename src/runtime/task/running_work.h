@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "src/base/call_stack.h"
 #include "src/runtime/task/task.h"
 
 namespace advstep {
@@ -14,7 +15,8 @@ namespace advstep {
 /// stream and the call that queued it. Work inside of other work is named, and not that.
 class RunningWork {
  public:
-    RunningWork(const Task& task, const void* stream) noexcept;
+    /// `queuedBy`: the call that queued the task, if it was noted; it outlives the object.
+    RunningWork(const Task& task, const void* stream, const CallStack* queuedBy = nullptr) noexcept;
     /// A function of the program that runs outside of the stream's task. `name` and `call` are
     /// static text.
     RunningWork(const char* name, const char* call, const void* stream) noexcept;
@@ -26,6 +28,23 @@ class RunningWork {
     /// may crash for its caller's fault, without any lock. A program without such work keeps its
     /// signals.
     static void DescribeCrashes();
+
+    /// Returns the call that queued what the calling thread runs, or null.
+    static const CallStack* QueuedBy() {
+        return innermost != nullptr ? innermost->queuedBy_ : nullptr;
+    }
+
+    /// While it lives, the calling thread helps another one with its work, which may be null.
+    class Share {
+     public:
+        explicit Share(const RunningWork* work) noexcept : before_(innermost) { innermost = work; }
+        ~Share() { innermost = before_; }
+        Share(const Share&) = delete;
+        Share& operator=(const Share&) = delete;
+
+     private:
+        const RunningWork* const before_;
+    };
 
     // The model is initial-exec, so that a signal handler may read the variable.
     [[gnu::tls_model("initial-exec")]] static inline thread_local const RunningWork* innermost =
@@ -39,6 +58,7 @@ class RunningWork {
     const char* const name_;  // null: nothing is to be written
     const char* const call_;  // null: the name says it
     const void* const stream_;
+    const CallStack* const queuedBy_;  // null: it is not known
     const RunningWork* const outer_;
 };
 

@@ -9,6 +9,7 @@
 #include "src/base/status.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/task/touched_memory.h"
+#include "src/runtime/task/wait_facts.h"
 
 namespace advstep {
 
@@ -42,6 +43,7 @@ enum class TaskSkip : uint8_t { kNot, kDestroyed, kAborted, kDeviceAborted, kSto
 enum class TaskCategory : uint8_t { kOther, kKernel, kMemory };
 
 struct Task;
+struct PollWaitTask;
 
 /// The functions of all tasks of one kind. It is static data.
 struct TaskType {
@@ -57,6 +59,11 @@ struct TaskType {
     void (*listMemory)(const Task& task, TouchedMemory* touched) = nullptr;
     const char* call = nullptr;   // that queues such tasks; null: the name of the task says it
     bool describesCrash = false;  // others describe its crashes: RunningWork does not
+    /// Tells what a PollWaitTask waits for, and changes nothing. It is called as `holds` is. Null:
+    /// nothing is known.
+    WaitFacts (*explain)(const PollWaitTask& task) = nullptr;
+    bool tellsHost = false;    // the program may learn from it that the stream has come so far
+    bool endedByHost = false;  // a PollWaitTask that a call of the host ends, after no other work
 };
 
 /// The type of tasks of which there is nothing to say, and which touch no memory of a program.
@@ -80,6 +87,10 @@ struct Task {
     bool mayTakeLong() const {
         return length >= TaskLength::kUnknown || kind == TaskKind::kHostFunction ||
                (length == TaskLength::kByData && !type->isBrief(*this));
+    }
+    /// Returns whether the host may learn from the run of the task that the stream has come so far.
+    bool TellsHost() const {
+        return kind == TaskKind::kHostFunction || (type != nullptr && type->tellsHost);
     }
     /// Returns whether the task is a WaitTask.
     bool waits() const { return kind == TaskKind::kTicketWait || kind == TaskKind::kPollWait; }

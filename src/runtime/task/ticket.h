@@ -38,6 +38,7 @@ struct WaitLimit {
     int32_t expiredCode = 0;
     int32_t milliseconds = -1;   // as the caller gave it
     bool evenIfAborted = false;  // an abort of the work does not end the wait
+    bool ofProgram = true;       // the program asks for the wait; false: a device would not wait
 
     bool Expired() const {
         return until != WaitClock::time_point::max() && WaitClock::now() >= until;
@@ -51,6 +52,14 @@ inline constexpr WaitLimit kNoLimit;
 inline WaitLimit ToTheEnd() {
     WaitLimit limit;
     limit.evenIfAborted = true;
+    return limit;
+}
+
+/// The same for a wait that only the emulation needs: the sanitizer does not take it for a
+/// synchronisation.
+inline WaitLimit ToTheEndUnseen() {
+    WaitLimit limit = ToTheEnd();
+    limit.ofProgram = false;
     return limit;
 }
 

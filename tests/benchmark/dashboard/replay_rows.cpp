@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays of a captured decode step, Step and AdvanceStep, beside their kernels alone.
+// Decode steps, Step and AdvanceStep: replays beside their kernels alone, and calls under the
+// sanitizer.
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <memory>
 
 #include "src/aclnn/executor.h"
+#include "src/base/sanitizer.h"
 #include "src/runtime/device/kernel_launch.h"
 #include "tests/benchmark/dashboard/rows.h"
 #include "tests/benchmark/decode_batch.h"
@@ -19,14 +21,16 @@ namespace {
 // runtime's start.
 class VllmMachine {
  public:
-    VllmMachine() {
+    explicit VllmMachine(const char* checks = "") {
         Require(aclrtResetDevice(0));
         setenv("ADVANCE_STEP_CONFORMANCE", "vllm", 1);
+        setenv("ADVANCE_STEP_SANITIZE", checks, 1);
         Require(aclInit(nullptr));
     }
     ~VllmMachine() {
         Require(aclFinalize());
         unsetenv("ADVANCE_STEP_CONFORMANCE");
+        unsetenv("ADVANCE_STEP_SANITIZE");
         Require(aclrtSetDevice(0));
     }
     VllmMachine(const VllmMachine&) = delete;
@@ -147,8 +151,49 @@ Row ReplayRow(int64_t numSeqs, int64_t steps) {
         }};
 }
 
+// Steps call by call, with the checks of the sanitizer on or off. It knows the memory of both.
+class SanitizedSteps {
+ public:
+    explicit SanitizedSteps(int64_t numSeqs)
+        : machine_("memory,race,init"),
+          checks_(advstep::sanitizerChecks),
+          steps_(std::make_unique<PlannedSteps>(numSeqs)) {}
+
+    static Side SideOf(const std::shared_ptr<SanitizedSteps>& self, bool checked) {
+        return InARow(
+            [self, checked](int64_t) {
+                advstep::sanitizerChecks = self->checks_;
+                self->steps_->batch().Restore();
+                advstep::sanitizerChecks = checked ? self->checks_ : 0;
+            },
+            [self] {
+                self->steps_->Enqueue(nullptr);
+                Require(aclrtSynchronizeStream(nullptr));
+            },
+            DecodeBatch::kMostSteps);
+    }
+
+ private:
+    VllmMachine machine_;
+    uint32_t checks_;
+    std::unique_ptr<PlannedSteps> steps_;
+};
+
+Row SanitizedRow() {
+    static constexpr int64_t kSeqs = 256;
+    return {"sanitized_256", "a decode step under memory, race and init, N = 256",
+            "the step without", AtMost(5), []() -> Prepared {
+                const auto both = std::make_shared<SanitizedSteps>(kSeqs);
+                return {
+                    {SanitizedSteps::SideOf(both, true), SanitizedSteps::SideOf(both, false), true},
+                    ""};
+            }};
+}
+
 }  // namespace
 
-Rows ReplayRows() { return {ReplayRow(8, 1), ReplayRow(256, 1), ReplayRow(8, 100)}; }
+Rows ReplayRows() {
+    return {ReplayRow(8, 1), ReplayRow(256, 1), ReplayRow(8, 100), SanitizedRow()};
+}
 
 }  // namespace bench

@@ -114,7 +114,7 @@ def has_pair(name: str) -> bool:
     if "::" in base:
         return False
     wanted = _PAIRS.get(base) or _plain(base.lstrip("_").removeprefix("npu_"))
-    return wanted in {_plain(pair) for pair in _pairs()}
+    return base in _aclnn_operators.npu_table() or wanted in {_plain(pair) for pair in _pairs()}
 
 
 def _pairs(found: dict[str, set[str]] = {}) -> set[str]:  # noqa: B006  read once

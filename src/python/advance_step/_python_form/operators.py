@@ -51,7 +51,8 @@ class _Operators:
     def wait(self, name: str, device: Any) -> None:
         if self.torch.npu.is_current_stream_capturing():
             raise RuntimeError(f"{name} cannot be captured: the Python form of the host operators "
-                               "runs them at once")
+                               "runs them at once. Graphs need the extension, which a wheel has that was "
+                               "built where torch 2.13.0 is")
         self.torch.npu.current_stream(device).synchronize()
 
     def host_value(self, name: str, value: Any, views: Views, device: Any, index: bool,

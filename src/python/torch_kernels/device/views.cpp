@@ -73,11 +73,17 @@ size_t Views::Bytes() const {
     return bytes;
 }
 
-std::vector<AdvStepMemoryRange> Views::Ranges() const {
+std::vector<AdvStepMemoryRange> Views::Ranges(
+    const std::function<uint64_t(const at::Tensor& view)>& use) const {
     std::vector<AdvStepMemoryRange> ranges;
     for (const auto& [npuStorage, storage] : storages_) {
         if (storage.nbytes() != 0) {
-            ranges.push_back({storage.data(), storage.nbytes()});
+            ranges.push_back({storage.data(), storage.nbytes() | ADVSTEP_RANGE_PARTLY});
+        }
+    }
+    for (const auto& [npu, view] : tensors_) {
+        if (view.nbytes() != 0 && view.is_non_overlapping_and_dense()) {
+            ranges.push_back({view.data_ptr(), view.nbytes() | use(view)});
         }
     }
     return ranges;

@@ -5,6 +5,7 @@
 
 #include <ATen/ATen.h>
 
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -38,8 +39,10 @@ class Views {
     /// Returns the bytes that the views show.
     size_t Bytes() const;
 
-    /// Returns the memory of the views.
-    std::vector<AdvStepMemoryRange> Ranges() const;
+    /// Returns the memory of the views: their storages, and the bytes of each view that has no
+    /// gaps. `use(view)` returns ADVSTEP_RANGE_READ, ADVSTEP_RANGE_WRITTEN or both.
+    std::vector<AdvStepMemoryRange> Ranges(
+        const std::function<uint64_t(const at::Tensor& view)>& use) const;
 
  private:
     c10::Storage StorageOf(const at::Tensor& npu);

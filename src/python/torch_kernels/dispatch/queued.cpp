@@ -3,6 +3,7 @@
 
 #include "torch_kernels/dispatch/queued.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -147,6 +148,28 @@ void Queued::Store(const at::Tensor& result, size_t* next) const {
     place.copy_(result);
 }
 
+namespace {
+
+// Returns how the operator uses the memory of a view.
+uint64_t UseOf(const Queued& queued, const at::Tensor& view) {
+    const auto isView = [&](const at::Tensor& tensor) { return tensor.is_same(view); };
+    if (std::any_of(queued.results.begin(), queued.results.end(), isView)) {
+        return ADVSTEP_RANGE_WRITTEN;
+    }
+    const bool written =
+        std::any_of(queued.op.inPlace.begin(), queued.op.inPlace.end(), [&](size_t index) {
+            const c10::IValue& argument = queued.arguments[index];
+            if (argument.isTensorList()) {
+                const std::vector<at::Tensor> tensors = argument.toTensorVector();
+                return std::any_of(tensors.begin(), tensors.end(), isView);
+            }
+            return argument.isTensor() && isView(argument.toTensor());
+        });
+    return written ? ADVSTEP_RANGE_READ | ADVSTEP_RANGE_WRITTEN : ADVSTEP_RANGE_READ;
+}
+
+}  // namespace
+
 void Launch(const CurrentStream& stream, std::unique_ptr<Queued> queued, const Views& views,
             bool recording, bool mayBeShort) {
     constexpr size_t kShort = 32 * 1024;  // bytes; a few us, which waking a thread costs as well
@@ -157,7 +180,8 @@ void Launch(const CurrentStream& stream, std::unique_ptr<Queued> queued, const V
         }
         queued->backlog->Entered();
     }
-    const std::vector<AdvStepMemoryRange> ranges = views.Ranges();
+    const std::vector<AdvStepMemoryRange> ranges =
+        views.Ranges([&](const at::Tensor& view) { return UseOf(*queued, view); });
     const char* const name = queued->op.name.c_str();
     const AdvStepHostOperator operation{
         name, &RunQueued, &ReleaseQueued, queued.release(), ranges.data(), ranges.size()};

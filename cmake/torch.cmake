@@ -4,6 +4,12 @@
 # examples/get_torch.sh makes. find_package itself would also want CUDA's or MKL's development files.
 #
 # Sets advance_step_torch_found, _include, _libraries and _folder (of the libraries).
+if(ADVANCE_STEP_SANITIZE AND NOT ADVANCE_STEP_BUILD_OPERATORS STREQUAL "ON")
+  # The same tests, whether there is one or not; its code has no sanitizer.
+  set(advance_step_torch_found OFF)
+  message(STATUS "CANN's operators will refuse: libtorch has no sanitizer")
+  return()
+endif()
 set(hints)
 if(Torch_DIR)
   list(APPEND hints ${Torch_DIR}/../../..)

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kNoPowerOfTwo = 24;
 
 enum class How {
-    kUpdate,       // the last phase alone, called directly
+    kUpdate,       // the update's phase alone, called directly
     kUpdateOnTwo,  // the same as the device plays it, shared with its other threads
     kChecked       // check and update, called directly
 };
@@ -39,7 +39,11 @@ class Kernel {
         update_.describe = all.describe;
         update_.count = all.count;
         update_.counters = all.counters;
-        update_.phases[update_.phaseCount++] = all.phases[all.phaseCount - 1];
+        int32_t last = all.phaseCount - 1;
+        while (all.phases[last].onFault == advstep::OnFault::kFinding) {
+            --last;  // looks at the update for the sanitizer
+        }
+        update_.phases[update_.phaseCount++] = all.phases[last];
         launch_.program = &update_;
         if (how == How::kChecked) {
             checked_ = all.firstTwo;

@@ -21,10 +21,12 @@ namespace {
 // runtime's start.
 class VllmMachine {
  public:
-    explicit VllmMachine(const char* checks = "") {
+    explicit VllmMachine(const char* checks = nullptr) {
         Require(aclrtResetDevice(0));
         setenv("ADVANCE_STEP_CONFORMANCE", "vllm", 1);
-        setenv("ADVANCE_STEP_SANITIZE", checks, 1);
+        if (checks != nullptr) {
+            setenv("ADVANCE_STEP_SANITIZE", checks, 1);
+        }
         Require(aclInit(nullptr));
     }
     ~VllmMachine() {

@@ -30,7 +30,8 @@ struct HeldStream {
         Must(advstepHoldStream(stream, &hold));
     }
     void RunWithoutPages() const {
-        (void)munmap(pages, kPages);
+        // They stay reserved, so that no thread's stack takes their place.
+        (void)mprotect(pages, kPages, PROT_NONE);
         Must(advstepReleaseHold(hold));
         (void)aclrtSynchronizeStream(stream);
     }

@@ -62,6 +62,12 @@ def own_options(name: str) -> list[str]:
     return given if cluster == "-m" else [*given, cluster[:-1]]
 
 
+def become(name: str, arguments: list[str]) -> None:
+    """Becomes the interpreter with these arguments, and with the variables of the prefix. `name` is the
+    module that was started with -m."""
+    os.execv(sys.executable, [sys.executable, *own_options(name), *arguments])
+
+
 def wants_operators() -> bool:
     """Returns whether torch_npu is to find the names of CANN's operators."""
     return os.environ.get("ADVANCE_STEP_HOST_OPERATORS") == "aclnn"

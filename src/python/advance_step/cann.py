@@ -36,7 +36,7 @@ def _enable() -> None:
 def _main() -> None:
     """Becomes the interpreter that runs the program, with the variables of the prefix."""
     _enable()
-    os.execv(sys.executable, [sys.executable, *_cann.own_options(_NAME), *sys.argv[1:]])
+    _cann.become(_NAME, sys.argv[1:])
 
 
 if __name__ == "__main__":

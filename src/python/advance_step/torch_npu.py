@@ -117,12 +117,6 @@ def _is_emulated() -> bool:
     return True
 
 
-def become(name: str, arguments: list[str]) -> None:
-    """Becomes the interpreter with these arguments, and with the variables of the prefix. `name` is the
-    module that was started with -m."""
-    os.execv(sys.executable, [sys.executable, *_cann.own_options(name), *arguments])
-
-
 def _own_words() -> str | None:
     """Returns what the command prints that asks for no program, or None."""
     first = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -141,7 +135,7 @@ def _main() -> None:
         print(words)
         return
     _enable()
-    become(_NAME, sys.argv[1:])
+    _cann.become(_NAME, sys.argv[1:])
 
 
 if __name__ == "__main__":

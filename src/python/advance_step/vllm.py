@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import torch_npu
+from . import _cann, torch_npu  # noqa: F401 ; whose import lets the process find the prefix
 from ._vllm import settings
 
 __all__: list[str] = []
@@ -38,7 +38,7 @@ def _arguments(given: list[str]) -> list[str]:
 if __name__ == "__main__":
     try:
         settings.enable()
-        torch_npu.become(_NAME, _arguments(sys.argv[1:]))
+        _cann.become(_NAME, _arguments(sys.argv[1:]))
     except ImportError as error:
         sys.exit(f"python -m {_NAME}: {error}")
 else:

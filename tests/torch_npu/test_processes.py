@@ -2,9 +2,11 @@
 """Every way to start a program on the emulated device, its children, and its end."""
 
 import os
+import subprocess
 import sys
 
 import pytest
+from conftest import variables_of_programs
 
 USE = """
 import torch, torch_npu
@@ -14,6 +16,21 @@ assert torch.arange(5).npu().cpu().tolist() == [0, 1, 2, 3, 4]
 """
 CHECK = USE + "print('right')\n"
 FIRST = "import torch_npu, torch\n"  # in the order in which torch's autoload is off
+
+
+def test_the_sanitizer_finds_a_race_of_two_streams(program):
+    """Also where operators run at once without it."""
+    race = ("import torch, torch_npu\nside = torch.npu.Stream()\na = torch.zeros(1000, device='npu')\n"
+            "torch.npu.synchronize()\nwith torch.npu.stream(side):\n    a.add_(1)\n{}a.mul_(2)\n"
+            "torch.npu.synchronize()\nprint('end')\n")
+    settings = {"ADVANCE_STEP_SANITIZE": "all", "ADVANCE_STEP_SANITIZE_ACTION": "fail", "ADVANCE_STEP_HOST_OPERATORS": "1"}
+    done = subprocess.run([sys.executable, "-m", "advance_step.torch_npu", "-c", race.format("")],
+                          env={**variables_of_programs(), **settings}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "end\n"), done.stderr
+    assert "sanitizer: race: race: aten::add_.Tensor on stream" in done.stderr
+    assert "and aten::mul_.Tensor on stream" in done.stderr
+    ordered = program.run("-c", race.format("torch.npu.current_stream().wait_stream(side)\n"), **settings)
+    assert "sanitizer" not in ordered.stderr
 
 
 def test_code_module_file_and_input(program):

@@ -86,8 +86,8 @@ def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
     library = ctypes.CDLL(str(file))
     _libraries.append(library)  # registrations refer to it
     _bind(library)
-    # A trace shows only work that runs in streams.
-    queue = queue or bool(os.environ.get("ADVANCE_STEP_TRACE"))
+    # A trace and the sanitizer see only work that runs in streams.
+    queue = queue or any(os.environ.get(name) for name in ("ADVANCE_STEP_TRACE", "ADVANCE_STEP_SANITIZE"))
     library.advstep_torch_set(int(queue), int(os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"))
     return library
 

@@ -90,7 +90,7 @@ class ObjectPool {
     }
 
  private:
-    static constexpr size_t kBatch = 32;
+    static constexpr uint32_t kBatch = 32;
 
     struct Chunk {
         T objects[kBatch];
@@ -108,17 +108,20 @@ class ObjectPool {
     // objects have been destroyed. It is closed then, and stays empty.
     struct Cache {
         T* first;
-        size_t count;
-        size_t most;  // 0 before the thread has a CacheCloser, and in a closed cache
+        uint32_t count;
+        uint32_t most;  // 0 before the thread has a CacheCloser, and in a closed cache
         bool closed;
     };
 
     struct CacheCloser {
-        Cache* cache;
+        CacheCloser() = default;
+        CacheCloser(const CacheCloser&) = delete;
+        CacheCloser& operator=(const CacheCloser&) = delete;
         ~CacheCloser() {
-            cache->most = 0;
-            cache->closed = true;
-            ThePool().Return(cache, cache->count);
+            Cache& cache = ThreadCache();
+            cache.most = 0;
+            cache.closed = true;
+            ThePool().Return(&cache, cache.count);
         }
     };
 
@@ -146,7 +149,7 @@ class ObjectPool {
 
     // Lets the cache keep objects, and return them when the thread ends.
     static void Open(Cache* cache) {
-        thread_local const CacheCloser closer{cache};
+        thread_local const CacheCloser closer;
         (void)closer;
         cache->most = 2 * kBatch;
     }
@@ -156,7 +159,7 @@ class ObjectPool {
         if (cache->most == 0 && !cache->closed) {
             Open(cache);
         }
-        const size_t most = cache->closed ? 1 : kBatch;
+        const uint32_t most = cache->closed ? 1 : kBatch;
         const std::lock_guard<std::mutex> lock(mutex_);
         if (free_ == nullptr) {
             Chunk* const chunk = AddChunk();
@@ -186,9 +189,9 @@ class ObjectPool {
     }
 
     // Returns the last objects in the cache.
-    void Return(Cache* cache, size_t count) noexcept {
+    void Return(Cache* cache, uint32_t count) noexcept {
         T** link = &cache->first;
-        for (size_t kept = cache->count - count; kept > 0; --kept) {
+        for (uint32_t kept = cache->count - count; kept > 0; --kept) {
             link = &(*link)->nextFree;
         }
         T* object = *link;

@@ -29,6 +29,15 @@ DTYPES = {
     "index_put_": lambda real, whole, index: real.clone().index_put_((index,), real[0].double()),
     "grid_sample": lambda real, whole, index: functional.grid_sample(
         real[None, None], torch.zeros(1, 2, 2, 2, device=real.device, dtype=torch.float64)),
+    "gcd": lambda real, whole, index: torch.gcd(real, real),
+    "gcd of 16 bits": lambda real, whole, index: torch.gcd(real.bfloat16(), real.bfloat16()),
+    "no elements": lambda real, whole, index: torch.bitwise_not(real[:0].bfloat16()),
+    "silu of no elements": lambda real, whole, index: functional.silu(whole[:0]),
+    "lu_factor_ex": lambda real, whole, index: torch.linalg.lu_factor_ex(whole),
+    "scatter_reduce": lambda real, whole, index: [
+        torch.zeros(3, device=real.device).bool().scatter_reduce_(0, index, index.bool(), reduction)
+        for reduction in ("amax", "mean")],
+    "cross": lambda real, whole, index: torch.linalg.cross(real.bool(), real.bool()),
 }
 OVERLAPS = {
     "part": lambda real, whole, index: torch.add(real[:2], 1, out=real[1:]),

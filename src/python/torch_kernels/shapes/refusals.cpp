@@ -28,18 +28,23 @@ Dtypes::Dtypes(const Operator& op, c10::ArrayRef<c10::IValue> arguments) {
         } else if (value.isInt() && op.handle.schema().arguments()[index].real_type()->kind() ==
                                         c10::TypeKind::ScalarTypeType) {
             key_ += std::to_string(value.toInt()) + ';';
+        } else if (value.isString()) {
+            key_ += value.toStringRef() + ';';  // such as the reduction, which may take fewer dtypes
         } else {
             key_ += value.isNone() ? 'n' : value.isDouble() ? 'd' : 'v';
         }
     }
+    if (empty_) {
+        key_ += 'e';  // what kernels say of no elements tells nothing of others
+    }
     const bool refused = op.Has(Flag::kIndexesByTargets) || op.Has(Flag::kNoTrialOfDtypes) ||
-                         (op.Has(Flag::kMatrices) && integers_);
+                         (op.Has(Flag::kMatrices) && integers_ && mixed_);
     wanted_ = !refused && (mixed_ || unusual_ || op.Has(Flag::kTrialOfDtypes));
 }
 
 bool Dtypes::WantsTrial(size_t results) const {
     constexpr size_t kMost = size_t{4} << 20;  // bytes: the trial computes with as many
-    return wanted_ && !empty_ && bytes_ <= kMost && results <= kMost;
+    return wanted_ && bytes_ <= kMost && results <= kMost;
 }
 
 bool Dtypes::AreMeantBy(const std::string& message) {

@@ -32,7 +32,7 @@ class Dtypes {
     std::string key_;
     at::ScalarType first_ = at::ScalarType::Undefined;
     size_t bytes_ = 0;
-    bool empty_ = false;  // kernels look at no dtype then
+    bool empty_ = false;
     bool integers_ = false;
     bool unusual_ = false;
     bool mixed_ = false;

@@ -2,6 +2,7 @@
 """torch_npu's caching allocator on emulated device memory."""
 
 import gc
+import os
 
 import pytest
 import torch
@@ -47,8 +48,10 @@ def test_snapshot():
 
 
 def test_out_of_memory_and_after():
-    with pytest.raises(torch.OutOfMemoryError, match="Tried to allocate 80.00 GiB"):
+    with pytest.raises(torch.OutOfMemoryError, match="Tried to allocate 80.00 GiB") as error:
         torch.empty(80 << 30, dtype=torch.uint8, device="npu")
+    assert str(error.value).splitlines()[-1].startswith("The memory of an emulated device is the host's, which has ")
+    assert str(error.value).endswith("is " + os.environ["ADVANCE_STEP_MEMORY"])
     decode = Decode.steady(1)
     decode.launch()
     decode.check()

@@ -136,6 +136,48 @@ def test_a_killed_rank_is_an_error_on_the_others(program):
     all_right(program.ranks(2, KILLED, statuses=[0, -signal.SIGKILL]), 1)
 
 
+STOPPED = """
+import os, torch, torch_npu, torch.distributed as dist
+rank = int(os.environ["RANK"])
+torch.npu.set_device(rank)
+dist.init_process_group("hccl")
+store = dist.distributed_c10d._get_default_store()
+x, y = torch.full((3,), 2., device="npu"), torch.full((3,), 5., device="npu")
+dist.all_reduce(x)
+assert x.tolist() == [4] * 3
+def says_force_stop(call, *arguments):
+    try:
+        call(*arguments)
+    except RuntimeError as error:
+        assert "FORCE STOP" in str(error) and "hccl " in str(error), error
+    else:
+        raise AssertionError("no error")
+if rank == 0:
+    work, received = dist.all_reduce(x, async_op=True), dist.irecv(y, 1)
+    future = work.get_future()
+    torch_npu.npu.stop_device(0)
+    says_force_stop(work.wait)
+    says_force_stop(future.wait)
+    says_force_stop(received.wait)
+    assert work.is_completed() and not work.is_success() and received.is_completed()
+    says_force_stop(dist.all_reduce, x)
+    says_force_stop(dist.send, x, 1)
+    torch_npu.npu.restart_device(0)
+    store.set("restarted", "")
+else:
+    store.wait(["restarted"])
+    dist.all_reduce(x)  # the one that has been stopped on the other rank
+z = torch.full((3,), rank + 1., device="npu")
+dist.all_reduce(z)
+assert z.tolist() == [3] * 3
+print("right", flush=True)
+"""
+
+
+def test_a_stopped_device_ends_the_collectives_under_way(program):
+    all_right(program.ranks(2, STOPPED), 2)
+
+
 HOST = """
 import os, torch, torch_npu, torch.distributed as dist
 dist.init_process_group("hccl")

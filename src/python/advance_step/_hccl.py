@@ -102,6 +102,14 @@ def _comm_name(torch: Any, backend: Any, *_arguments: Any, **_options: Any) -> s
     raise RuntimeError(f"{_NAME} get_hccl_comm_name: the process group has been destroyed")
 
 
+def _set_watchdog_status(torch: Any, _backend: Any, status: int) -> None:
+    """Ends the collectives of the process, and begins none, from stop_device to restart_device, which
+    call this for each group: 2, then 1."""
+    if status not in (1, 2):
+        raise ValueError(f"{_NAME} set_watchdog_status: status is {status}; expected 1 or 2")
+    torch.ops.advance_step.stop_hccl(status == 2)
+
+
 def _refuse(name: str) -> Any:
     raise NotImplementedError(f"{_PUBLIC.get(name, f'{_NAME} {name}')} is not emulated, because ranks "
                               "exchange on the host, by Gloo")
@@ -134,6 +142,8 @@ def _add_methods(torch: Any, names: Any) -> None:
     methods = {"all_gather_into_tensor_uneven": _all_gather,
                "reduce_scatter_tensor_uneven": _reduce_scatter, "alltoallvc": _all_to_all,
                "get_hccl_comm_name": functools.partial(_comm_name, torch),
+               "set_watchdog_status": functools.partial(_set_watchdog_status, torch),
+               "clear_workmeta_list": lambda _backend: None,  # a stop leaves nothing behind
                "_set_default_timeout": lambda backend, timeout: backend.set_timeout(timeout)}
     for name in names:
         if name not in methods and name != "options" and not hasattr(backends, name):

@@ -70,7 +70,7 @@ def autoload() -> None:
         importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
-    from . import _compositions, _graphs, _mstx, _native, _parallel, _profiler, _sparse
+    from . import _compositions, _graphs, _memory_errors, _mstx, _native, _parallel, _profiler, _sparse
     from ._npu import table
     library = _native.load(torch, queue=wanted == "queue")
     if wanted == "aclnn":
@@ -94,4 +94,5 @@ def autoload() -> None:
     _parallel.register(torch)
     _profiler.register(torch)
     _mstx.register(torch)
+    _memory_errors.register(torch)
     table.register(torch)

@@ -11,6 +11,14 @@
 namespace advstep_torch {
 namespace {
 
+std::exception_ptr Failure(const std::string& text) {
+    try {
+        C10_THROW_ERROR(DistBackendError, text);
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
 // Returns an exception with the message of the given one, after the name of the collective.
 std::exception_ptr Named(const std::string& name, const std::exception_ptr& failure) {
     std::string text = "unknown error";
@@ -22,11 +30,7 @@ std::exception_ptr Named(const std::string& name, const std::exception_ptr& fail
         text = error.what();
     } catch (...) {
     }
-    try {
-        C10_THROW_ERROR(DistBackendError, name + ": " + text);
-    } catch (...) {
-        return std::current_exception();
-    }
+    return Failure(name + ": " + text);
 }
 
 }  // namespace
@@ -65,9 +69,55 @@ c10::intrusive_ptr<c10::ivalue::Future> Collective::FutureOfDevices() const {
 }
 
 bool Collective::Ended() const {
-    return (!future || future->completed()) &&
-           std::all_of(parts.begin(), parts.end(),
-                       [](const auto& part) { return part->isCompleted(); });
+    const bool followed = !future || future->completed();
+    return followed && std::all_of(parts.begin(), parts.end(),
+                                   [](const auto& part) { return part->isCompleted(); });
+}
+
+bool Collective::Completed() const {
+    if (future) {
+        return future->completed();
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return stopped_ || Ended();
+}
+
+void Collective::Wait(std::chrono::milliseconds timeout) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto published = [this] { return isPublished_; };
+    if (timeout == kNoTimeout) {
+        published_.wait(lock, published);
+    } else if (!published_.wait_for(lock, timeout, published)) {
+        C10_THROW_ERROR(DistBackendError, name + ": Operation timed out!");
+    }
+    if (failure_) {
+        std::rethrow_exception(failure_);
+    }
+}
+
+void Collective::Stop() {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (std::exchange(completing_, true)) {
+            return;
+        }
+        stopped_ = true;
+        failure_ = Failure(name + ": FORCE STOP: torch_npu.npu.stop_device has ended it");
+    }
+    if (future) {
+        Publish();
+        return;
+    }
+    for (const auto& part : parts) {  // point to point: this ends the waits of its callers
+        part->abort();
+    }
+}
+
+void Collective::ThrowIfStopped() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stopped_) {
+        std::rethrow_exception(failure_);
+    }
 }
 
 void Collective::PartEnded(const std::exception_ptr& failure) {
@@ -76,7 +126,7 @@ void Collective::PartEnded(const std::exception_ptr& failure) {
         if (failure && !failure_) {
             failure_ = Named(name, failure);
         }
-        if (--left_ != 0) {
+        if (--left_ != 0 || std::exchange(completing_, true)) {
             return;
         }
     }
@@ -84,21 +134,40 @@ void Collective::PartEnded(const std::exception_ptr& failure) {
 }
 
 void Collective::Complete() {
-    if (!failure_) {
+    std::exception_ptr failure;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        failure = failure_;
+    }
+    if (!failure) {
         try {
             const BelowAutograd below;
             for (const std::function<void()>& step : after) {
                 step();
             }
         } catch (...) {
+            const std::lock_guard<std::mutex> lock(mutex_);
             failure_ = Named(name, std::current_exception());
         }
     }
-    if (failure_) {
-        future->setError(failure_);
+    Publish();
+}
+
+// Completes the future, whose callbacks run here, and then wakes those who wait.
+void Collective::Publish() {
+    std::exception_ptr failure;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        failure = failure_;
+    }
+    if (failure) {
+        future->setError(failure);
     } else {
         future->markCompleted(c10::IValue(outputs));
     }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    isPublished_ = true;
+    published_.notify_all();
 }
 
 void InFlight::Add(std::shared_ptr<Collective> collective) {
@@ -141,23 +210,26 @@ std::exception_ptr HostWork::exception() const {
 }
 
 bool HostWork::wait(std::chrono::milliseconds timeout) {
+    if (collective_->future) {
+        try {
+            collective_->Wait(timeout);
+        } catch (...) {
+            inFlight_->Prune();
+            throw;
+        }
+        inFlight_->Prune();
+        return true;
+    }
     bool done = true;
     try {
         for (const auto& part : collective_->parts) {
             done = part->wait(timeout) && done;
         }
     } catch (...) {
-        const std::exception_ptr failure = Named(collective_->name, std::current_exception());
-        inFlight_->Prune();
-        std::rethrow_exception(failure);
+        collective_->ThrowIfStopped();
+        std::rethrow_exception(Named(collective_->name, std::current_exception()));
     }
-    if (collective_->future) {
-        collective_->future->wait();  // for what follows the last part
-        inFlight_->Prune();
-        if (collective_->future->hasError()) {
-            std::rethrow_exception(collective_->future->exception_ptr());
-        }
-    }
+    collective_->ThrowIfStopped();
     return done;
 }
 

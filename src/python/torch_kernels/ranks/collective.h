@@ -7,6 +7,7 @@
 #include <ATen/core/ivalue.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -19,7 +20,7 @@
 namespace advstep_torch {
 
 /// One collective. Gloo's threads see views, which own no memory; the "npu" tensors here own it.
-/// Everything but `left` and `failure` is set before the first part begins to be followed.
+/// Everything but the private members is set before the first part begins to be followed.
 struct Collective {
     std::string name;
     std::vector<c10::intrusive_ptr<c10d::Work>> parts;  // Gloo's
@@ -36,16 +37,36 @@ struct Collective {
     /// queue before later work of the thread that waits for it.
     c10::intrusive_ptr<c10::ivalue::Future> FutureOfDevices() const;
 
+    /// Returns whether Gloo works on nothing of it any more.
     bool Ended() const;
+
+    /// Returns whether a caller need not wait any longer.
+    bool Completed() const;
+
+    /// Waits until the last part has ended, and what follows it, or until a stop. Throws the failure
+    /// of the collective, and "Operation timed out!" as Gloo does.
+    void Wait(std::chrono::milliseconds timeout);
+
+    /// Ends it with the error FORCE STOP, unless it has completed: its caller waits no longer, and
+    /// nothing follows the last part. May be called by any thread.
+    void Stop();
+
+    void ThrowIfStopped() const;
 
  private:
     void PartEnded(const std::exception_ptr& failure);
 
     void Complete();
 
-    std::mutex mutex_;  // guards the two below, until the last part has ended
+    void Publish();
+
+    mutable std::mutex mutex_;  // guards all below
+    std::condition_variable published_;
     size_t left_ = 0;
-    std::exception_ptr failure_;
+    bool completing_ = false;  // by one thread: that of the last part, or of a stop
+    bool stopped_ = false;
+    bool isPublished_ = false;    // the future has completed
+    std::exception_ptr failure_;  // set before `isPublished_`, and kept
 };
 
 /// Keeps the memory of collectives that Gloo still works on, also if their caller drops the Work.
@@ -76,9 +97,9 @@ class HostWork : public c10d::Work {
 
     ~HostWork() override;
 
-    bool isCompleted() override { return collective_->Ended(); }
+    bool isCompleted() override { return collective_->Completed(); }
 
-    bool isSuccess() const override { return collective_->Ended() && !exception(); }
+    bool isSuccess() const override { return collective_->Completed() && !exception(); }
 
     std::exception_ptr exception() const override;
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "torch_kernels/ranks/force_stop.h"
+
 namespace advstep_torch {
 
 void WaitForStream(const std::string& name, c10::Device device) {
@@ -24,6 +26,7 @@ void WaitForStream(const std::string& name, c10::Device device) {
 Exchange::Exchange(const char* name, int size)
     : collective_(std::make_shared<Collective>()), size_(size) {
     collective_->name = std::string("hccl ") + name;
+    ForceStop::OfProcess().Check(collective_->name);
 }
 
 Exchange::~Exchange() {

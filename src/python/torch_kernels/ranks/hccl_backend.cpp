@@ -17,6 +17,7 @@
 
 #include "torch_kernels/ranks/collective.h"
 #include "torch_kernels/ranks/exchange.h"
+#include "torch_kernels/ranks/force_stop.h"
 
 namespace advstep_torch {
 namespace {
@@ -359,6 +360,7 @@ class HcclBackend : public c10d::Backend {
         }
         WorkPointer work = c10::make_intrusive<HostWork>(rank_, type, collective, inFlight_);
         exchange.Began();
+        ForceStop::OfProcess().Follow(collective);
         const std::lock_guard<std::mutex> lock(mutex_);
         if (coalescing_) {
             coalesced_.push_back(work);
@@ -412,6 +414,8 @@ void AddHccl(const c10::intrusive_ptr<c10d::ProcessGroup>& group) {
 
 TORCH_LIBRARY(advance_step, library) {
     library.def("add_hccl(__torch__.torch.classes.c10d.ProcessGroup group) -> ()", &AddHccl);
+    library.def("stop_hccl(bool stopped) -> ()",
+                [](bool stopped) { ForceStop::OfProcess().Set(stopped); });
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,6 +18,18 @@
 #include "graph/graph_rules_fixture.h"
 #include "support/full_disk.h"
 #include "support/threads.h"
+
+namespace {
+
+int linkedDescriptor = -1;  // of the file that the library has given a name at last
+
+}  // namespace
+
+// Takes the place of the C library's for the library as well.
+extern "C" int linkat(int fromFolder, const char* from, int toFolder, const char* to, int flags) {
+    (void)std::sscanf(from, "/proc/self/fd/%d", &linkedDescriptor);
+    return static_cast<int>(syscall(SYS_linkat, fromFolder, from, toFolder, to, flags));
+}
 
 namespace {
 
@@ -236,6 +250,19 @@ TEST_F(GraphFileTest, ANameMayBeAsLongAsTheFileSystemAllows) {
     EXPECT_EQ(Files(), 1U);
     EXPECT_EQ(graph.SaveToFile((path + "x").c_str()), ge::GRAPH_FAILED);
     EXPECT_EQ(Files(), 1U);
+}
+
+// Else a program without standard input, which opens a file of its own meanwhile, may take the
+// number for its input.
+TEST_F(GraphFileTest, AFileIsWrittenByADescriptorAboveTheStandardOnes) {
+    const int input = dup(STDIN_FILENO);
+    ASSERT_EQ(close(STDIN_FILENO), 0);
+    linkedDescriptor = -1;
+    Save();
+    EXPECT_EQ(fcntl(STDIN_FILENO, F_GETFD), -1);
+    EXPECT_GT(linkedDescriptor, STDERR_FILENO);
+    ASSERT_EQ(dup2(input, STDIN_FILENO), STDIN_FILENO);
+    (void)close(input);
 }
 
 TEST_F(GraphFileTest, AFileKeepsItsModeAndItsLinks) {

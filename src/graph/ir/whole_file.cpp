@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "src/base/high_descriptor.h"
 #include "src/base/no_file_signals.h"
 
 namespace advstep::graph {
@@ -78,11 +79,15 @@ bool Neighbour::Open() {
     const std::string folder = target_.substr(0, target_.rfind('/') + 1);
     // Only /proc can give a name to a file that has none.
     if (access("/proc/self/fd", X_OK) == 0) {
-        file_ = open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+        file_ = OpenHigh([&] {
+            return open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC,
+                        0666);
+        });
     }
     while (file_ < 0) {
         const std::string name = NextName();
-        file_ = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        file_ = OpenHigh(
+            [&] { return open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
         if (file_ >= 0) {
             name_ = name;
         } else if (errno != EEXIST) {

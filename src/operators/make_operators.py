@@ -6,6 +6,7 @@
   make_operators.py kernels FOLDER       a source of kernels for each table, and their table
   make_operators.py headers FOLDER       aclnnop/*.h
   make_operators.py forwards FILE [FAMILY]  the names that a library of the prefix forwards
+  make_operators.py calls FILE           the functions that torch_npu finds in every mode
   make_operators.py mock FILE            the functions that advance_step::mock_operators replaces
   make_operators.py page [--update]      says whether docs/aclnn_operators.md is out of date, or writes it
   make_operators.py list                 what each function is, as JSON, for tests and pages
@@ -22,6 +23,9 @@ from dataclasses import dataclass, field
 
 HERE = pathlib.Path(__file__).resolve().parent
 CATALOGUE = HERE.parent / "catalogue" / "functions" / "aclnn.csv"
+
+# The operators of the wheel's _aclnn_table.EVERY_MODE.
+IN_EVERY_MODE = re.compile(r"aclnn(FusedInferAttentionScore|PromptFlashAttention|IncreFlashAttention)(V\d)?$")
 
 # Arguments without effect here: results are those of sums in float32 (docs/aclnn.md).
 IGNORED = {"cubeMathType", "innerPrecise"}
@@ -324,6 +328,42 @@ def forwards(path, family=None):
     write(path, text)
 
 
+CALLS = """#include <dlfcn.h>
+
+#include "aclnn/aclnn_base.h"
+
+// A dependency would not do: a look-up in this library by dlsym also finds the names of those.
+static void *function_of(const char *name) {
+    void *const operators = dlopen("libadvance_step_operators.so.0", RTLD_LAZY | RTLD_LOCAL);
+    return operators == 0 ? 0 : dlsym(operators, name);
+}
+
+#define CALL(name, parameters, arguments)                                                       \\
+    ADVSTEP_API aclnnStatus name parameters {                                                   \\
+        static aclnnStatus(*known) parameters; /* the same by each thread */                    \\
+        aclnnStatus(*function) parameters = __atomic_load_n(&known, __ATOMIC_ACQUIRE);          \\
+        if (function == 0) {                                                                    \\
+            *(void **)&function = function_of(#name);                                           \\
+            __atomic_store_n(&known, function, __ATOMIC_RELEASE);                               \\
+        }                                                                                       \\
+        return function == 0 ? 561000 : function arguments;                                     \\
+    }
+"""
+
+
+def calls(path):
+    """Functions that load the library of the operators when they are called."""
+    text = [MADE, CALLS]
+    for function in read_functions():
+        if IN_EVERY_MODE.match(function.name):
+            names = "".join(f"{argument.name}, " for argument in function.arguments)
+            for declared, given in ((phase_one(function), names + "workspaceSize, executor"),
+                                    (phase_two(function), "workspace, workspaceSize, executor, stream")):
+                name, _, rest = declared.removeprefix("aclnnStatus ").partition("(")
+                text.append(f"CALL({name}, ({rest}, ({given}))")
+    write(path, text)
+
+
 def listed():
     rows = [{"function": function.name, "header": function.header, "family": function.family,
              "computes": function.line.computes if function.line else None,
@@ -399,6 +439,8 @@ def main():
         headers(pathlib.Path(rest[0]))
     elif what == "forwards":
         forwards(pathlib.Path(rest[0]), *rest[1:])
+    elif what == "calls":
+        calls(pathlib.Path(rest[0]))
     elif what == "mock":
         mock(pathlib.Path(rest[0]))
     elif what == "page":

@@ -5,6 +5,7 @@ run.sh runs this file in each mode of ADVANCE_STEP_HOST_OPERATORS.
 """
 
 import contextlib
+import re
 
 import llm_reference as reference
 import numpy as np
@@ -143,8 +144,9 @@ def test_paged_requests_of_different_lengths():
 
 def test_a_wrong_block_is_named():
     case = Paged()
-    with pytest.raises((RuntimeError, IndexError),
-                       match="block_table of npu_fused_infer_attention_score: row 0, column 1 has block 6; expected 0 <= block < 6"):
+    with pytest.raises((RuntimeError, IndexError), match=(
+            "block_table of npu_fused_infer_attention_score: row 0, column 1 has block 6; expected 0 <= block < 6"
+            "|blockTable has 6 in row 0, column 1; expected a block of 0 to 5")):
         case.infer("BSH", [cache.flatten(2) for cache in case.caches],
                    table=[[5, 6, 0], [0, 0, 0], [3, 0, 0]])
         torch.npu.synchronize()
@@ -201,13 +203,69 @@ def test_infer_in_a_graph():
         near(out, reference.in_layout(case.expected(lambda _, __, ___, column: column < first)[0], "BSH"))
 
 
+@native
+@pytest.mark.parametrize("version", ("", "_v2"))
+def test_a_graph_takes_new_lengths(version):
+    """As NPUGraph.update and engines do: the attention is the launch of a task group, and an update
+    records it once more. Each replay waits for an update of its own."""
+    attention = getattr(torch_npu, f"npu_fused_infer_attention_score{version}")
+    heads, lengths = ("num_query_heads", "actual_seq_kvlen") if version else ("num_heads", "actual_seq_lengths_kv")
+    options = {heads: HEADS, "input_layout": "BSND", "num_key_value_heads": 2,
+               "softmax_scale" if version else "scale": SCALE}
+    case, graph = Case(queries=(1, 1)), torch.npu.NPUGraph()
+    tensors = case.in_layout("BSND")
+    torch.npu.synchronize()
+    with torch.npu.graph(graph, auto_dispatch_capture=True):
+        out = attention(*tensors, **options, **{lengths: [5, 2]})[0]
+    for seen in ((5, 2), (1, 7), (7, 3), (2, 2)):
+        graph.update(cpu_update_input=[{lengths: list(seen)}])
+        graph.replay()
+        near(out, np.stack(case.expected(seen=seen)[0]))
+
+
+@native
+def test_a_task_group_takes_the_attention_with_what_an_engine_passes():
+    """graph_task_group_begin and its kin, with a workspace, outputs and a stream of its own for updates."""
+    case, graph = Paged(), torch.npu.NPUGraph()
+    flat = [cache.flatten(2) for cache in case.caches]
+    query = torch.tensor(reference.in_layout([t.numpy() for t in case.tensors[0]], "BSH")).npu()
+    table = torch.tensor(case.table, dtype=torch.int32).npu()
+    options = {"num_heads": HEADS, "num_key_value_heads": 2, "scale": SCALE, "block_table": table, "block_size": 4}
+    out, lse = torch.empty_like(query), torch.empty(1, device="npu")
+    workspace = torch_npu._npu_fused_infer_attention_score_get_max_workspace(
+        query, *flat, **options, actual_seq_lengths_kv=[1, 1, 1])
+    updates, ready = torch.npu.Stream(), torch.npu.ExternalEvent()
+
+    def attend(lengths):
+        torch_npu.npu_fused_infer_attention_score.out(query, *flat, **options, actual_seq_lengths_kv=lengths,
+                                                      workspace=workspace, out=[out, lse])
+
+    torch.npu.synchronize()
+    with torch.npu.graph(graph):
+        stream = torch.npu.current_stream()
+        ready.wait(stream)
+        ready.reset(stream)
+        torch.npu.graph_task_group_begin(stream)
+        attend([1, 1, 1])
+        group = torch.npu.graph_task_group_end(stream)
+    for lengths in (case.lengths, (4, 4, 1), (2, 3, 1)):
+        graph.replay()
+        with torch.npu.stream(updates):
+            torch.npu.graph_task_update_begin(updates, group)
+            attend(list(lengths))
+            torch.npu.graph_task_update_end(updates)
+            ready.record(updates)
+        torch.npu.synchronize()
+        near(out, reference.in_layout(case.expected(seen=lengths)[0], "BSH"))
+
+
 @pytest.mark.parametrize("name, value", (
     ("pse_shift", torch.zeros(1)), ("quant_scale1", torch.ones(1)), ("key_antiquant_scale", torch.ones(1)),
-    ("antiquant_mode", 1), ("key_shared_prefix", torch.ones(1)), ("key_rope_antiquant_scale", torch.ones(1)),
-    ("actual_shared_prefix_len", [1]), ("query_padding_size", torch.ones(1)), ("sparse_mode", 9),
+    ("key_shared_prefix", torch.ones(1)), ("key_rope_antiquant_scale", torch.ones(1)),
+    ("query_padding_size", torch.ones(1)), ("sparse_mode", 9),
     ("sparse_mode", 5), ("num_key_value_heads", 3), ("num_heads", 8), ("input_layout", "SBH"),
     ("atten_mask", torch.zeros(3, 3, dtype=torch.bool)), ("atten_mask", torch.zeros(5, 7)),
-    ("actual_seq_lengths_kv", [8, 1]), ("actual_seq_lengths", [1, 2, 3][:0]),
+    ("actual_seq_lengths_kv", [8, 1]),
     ("block_table", torch.zeros(3, 1, dtype=torch.int32)), ("block_size", None)))
 def test_what_is_not_supported_is_named(name, value):
     options = {"input_layout": "BSND", "num_heads": HEADS, "num_key_value_heads": 2, name: value}
@@ -216,6 +274,11 @@ def test_what_is_not_supported_is_named(name, value):
     if name == "block_size":
         options = {**options, name: 0, "actual_seq_lengths_kv": [1],
                    "block_table": torch.zeros(2, 1, dtype=torch.int32).npu()}
-    with pytest.raises((ValueError, NotImplementedError),
-                       match=f"^npu_fused_infer_attention_score: {name} is "):
+    with pytest.raises((ValueError, NotImplementedError, RuntimeError)) as error:
         torch_npu.npu_fused_infer_attention_score(*Case().in_layout("BSND"), **options)
+    text = str(error.value)
+    if "aclnnFusedInferAttentionScore" not in text:  # the composition of the Python form, or torch_npu's own check
+        assert text.startswith(f"npu_fused_infer_attention_score: {name} is ") or name == "input_layout", text
+        return
+    argument = re.sub("_(.)", lambda match: match.group(1).upper(), name)  # num_heads -> numHeads
+    assert re.search(rf"^aclnnFusedInfer\w+GetWorkspaceSize: .*{argument}", text, flags=re.MULTILINE), text

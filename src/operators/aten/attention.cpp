@@ -262,6 +262,10 @@ void SetHeads(const Named& named, Attention* attention) {
                       attention->heads);
 }
 
+bool IsMaskType(at::ScalarType dtype) {
+    return dtype == at::kBool || dtype == at::kChar || dtype == at::kByte;
+}
+
 void SetTensors(const Call& call, const Named& named, Attention* attention) {
     attention->query = named.Tensor("query");
     TORCH_CHECK_VALUE(at::isFloatingType(attention->query.scalar_type()), "query has dtype ",
@@ -278,6 +282,9 @@ void SetTensors(const Call& call, const Named& named, Attention* attention) {
     attention->value = KeysOf(call, named, true);
     attention->pse = named.Tensor("pseShift");
     attention->mask = named.Tensor("attenMask");
+    TORCH_CHECK_VALUE(!attention->mask.defined() || IsMaskType(attention->mask.scalar_type()),
+                      "attenMask has dtype ", attention->mask.scalar_type(),
+                      "; expected BOOL, INT8 or UINT8, where not 0 hides a key");
     attention->blockTable =
         named.Has("blocktable") ? named.Tensor("blocktable") : named.Tensor("blockTable");
     attention->sinks = named.Tensor("learnableSink");
@@ -484,8 +491,8 @@ Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, 
     TORCH_CHECK_VALUE(q.size(0) == heads && k.size(0) == attention.keyHeads &&
                           k.size(2) == q.size(2) && v.size(0) == k.size(0) && v.size(1) == keys,
                       "a request has query ", q.sizes(), ", key ", k.sizes(), " and value ",
-                      v.sizes(), "; expected ", heads, " and ", attention.keyHeads,
-                      " heads of one size");
+                      v.sizes(), "; expected heads of one size, ", heads, " and ",
+                      attention.keyHeads, ", as numHeads and numKeyValueHeads are");
     at::Tensor scores =
         at::matmul(q.to(at::kFloat).reshape({attention.keyHeads, groups * queries, q.size(2)}),
                    k.to(at::kFloat).transpose(1, 2));

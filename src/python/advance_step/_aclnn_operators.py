@@ -17,6 +17,9 @@ from . import _aclnn_table, _cann
 from ._elf import defined_names
 
 _PAIR = re.compile(r"aclnn(\w+)GetWorkspaceSize$")
+_VERSION = re.compile(r"_v\d+$")
+
+_state: dict[str, bool] = {}  # "every mode": the operators of EVERY_MODE compute
 
 
 def _user_folders() -> Iterator[pathlib.Path]:
@@ -41,17 +44,28 @@ def _snake(name: str) -> str:
     return words.lower() + ("_" if inplace else "")
 
 
+def _pairs_of(file: pathlib.Path) -> Iterator[str]:
+    """Yields the names of the operators that a library has in two phases, such as "add_layer_norm"."""
+    if file.is_file():
+        for name in defined_names(file):
+            pair = _PAIR.match(name)
+            if pair:
+                yield _snake(pair.group(1))
+
+
+def _in_every_mode(name: str) -> bool:
+    """fused_infer_attention_score_v3 -> whether its operator is of EVERY_MODE"""
+    return f"npu_{_VERSION.sub('', name)}" in _aclnn_table.EVERY_MODE
+
+
 def names() -> set[str]:
     """Returns the names of aten operators that stay torch_npu's: those for which there is a pair, by
     aclnn's naming, and in the mode aclnn those of the table, each with its overload."""
-    files = [*_cann.own_functions(), *(folder / "libcust_opapi.so" for folder in _user_folders())]
     found = set(table())
-    for file in files:
-        if file.is_file():
-            for name in defined_names(file):
-                pair = _PAIR.match(name)
-                if pair:
-                    found.add(_snake(pair.group(1)))
+    for file in _cann.own_functions():
+        found.update(name for name in _pairs_of(file) if not _in_every_mode(name))
+    for folder in _user_folders():
+        found.update(_pairs_of(folder / "libcust_opapi.so"))
     return found
 
 
@@ -65,11 +79,24 @@ def npu_table() -> tuple[str, ...]:
     return _aclnn_table.npu_names() if _cann.wants_operators() else ()
 
 
+def _computing() -> pathlib.Path:
+    return _cann.prefix() / "lib64" / "libadvance_step_aten.so"
+
+
+def use_in_every_mode() -> None:
+    """Leaves the operators of EVERY_MODE to torch_npu, if the wheel has what computes them."""
+    _state["every mode"] = _computing().is_file()
+
+
+def in_every_mode() -> tuple[str, ...]:
+    """Returns the operators of the namespace "npu" that stay torch_npu's in this mode, whichever it is."""
+    return _aclnn_table.EVERY_MODE if _state.get("every mode") else ()
+
+
 def load() -> None:
     """Loads what computes. torch has to be there, whose libraries it uses."""
-    file = _cann.prefix() / "lib64" / "libadvance_step_aten.so"
     try:
-        ctypes.CDLL(str(file))
+        ctypes.CDLL(str(_computing()))
     except OSError as error:
         raise ImportError("ADVANCE_STEP_HOST_OPERATORS is 'aclnn', but CANN's operators cannot compute: "
                           f"{error}; docs/torch_npu.md says which wheel has them") from error

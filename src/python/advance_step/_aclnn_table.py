@@ -77,6 +77,12 @@ npu_weight_quant_batchmatmul
 """
 
 
+# Those of the namespace "npu" that torch_npu's own code runs in every mode, if the extension is there: one
+# task each, which a task group of a graph records and updates with new lengths.
+EVERY_MODE = ("npu_fused_infer_attention_score", "npu_fused_infer_attention_score_v2",
+              "npu_prompt_flash_attention", "npu_incre_flash_attention")
+
+
 def names() -> tuple[str, ...]:
     """Returns the names, such as "add.Tensor" and "relu.default"."""
     return tuple(_NAMES.split())
@@ -84,4 +90,4 @@ def names() -> tuple[str, ...]:
 
 def npu_names() -> tuple[str, ...]:
     """Returns the names of operators of the namespace "npu", without it and without overloads."""
-    return tuple(_NPU_NAMES.split())
+    return (*_NPU_NAMES.split(), *EVERY_MODE)

@@ -83,6 +83,7 @@ def autoload() -> None:
         _hccl.register(torch)
     if wanted != "python" and library is not None:
         _native.register(torch, library)
+        _aclnn_operators.use_in_every_mode()
         _state["form"] = "native"
     else:
         from ._python_form import operators

@@ -205,11 +205,12 @@ def _of_the_compiler(torch: Any) -> list[str]:
 def _register_npu(torch: Any) -> None:
     """Replaces the kernels that torch_npu has registered."""
     library = _library(torch, "npu")
+    kept = _aclnn_operators.in_every_mode()
     for full in torch._C._dispatch_get_registrations_for_dispatch_key("PrivateUse1"):
         if not full.startswith("npu::"):
             continue
         base = full[len("npu::"):].partition(".")[0]
-        if base in _TORCH_NPUS and full not in _functions or has_pair(full):
+        if base in _TORCH_NPUS and full not in _functions or base in kept or has_pair(full):
             continue
         function = _functions.get(full)
         kernel = _kernel(torch, full, function) if function else _missing(full)

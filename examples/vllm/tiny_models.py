@@ -34,7 +34,8 @@ FORMS = {
         **COMMON, num_key_value_heads=4, intermediate_size=96, moe_intermediate_size=32,
         n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=2, n_group=2, topk_group=1,
         first_k_dense_replace=1, q_lora_rank=48, kv_lora_rank=32, qk_nope_head_dim=16,
-        qk_rope_head_dim=16, v_head_dim=16, norm_topk_prob=True, routed_scaling_factor=1.5)),
+        qk_rope_head_dim=16, v_head_dim=16, norm_topk_prob=True, routed_scaling_factor=1.5,
+        topk_method="noaux_tc", scoring_func="sigmoid")),  # which vLLM reads
 }
 
 

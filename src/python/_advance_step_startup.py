@@ -68,7 +68,8 @@ def _triton_utils(loader: Any) -> Any:
 
 def _torchvision(loader: Any) -> Any:
     def before() -> None:
-        if "vllm" in sys.modules:
+        from importlib.util import find_spec
+        if find_spec("vllm") is not None:  # its environment, which transformers may use alone
             from advance_step._vllm import vision
             vision.declare()
 

@@ -5,8 +5,8 @@
 #   run.sh [FORM ...]
 #
 # builds the wheel of the release preset, installs it with vLLM in build/vllm (2.3 GB), makes the tiny models
-# and compares their greedy tokens with those of transformers. FORM is one of examples/vllm/tiny_models.py;
-# llama, qwen3 and qwen3_moe by default. Exit status 77: the environment cannot be had.
+# and compares their greedy tokens with those of transformers: eager and by graphs, with speculation, on two
+# devices, and under the sanitizer. FORM is one of examples/vllm/tiny_models.py; all by default. Exit status 77: the environment cannot be had.
 set -euo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -55,19 +55,32 @@ ADVANCE_STEP_BUILD=$root/build/release "$environment/bin/pip" --quiet --disable-
 
 unset ASCEND_HOME_PATH ASCEND_OPP_PATH ASCEND_TOOLKIT_HOME LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY PYTHONPATH
 unset ADVANCE_STEP_HOST_OPERATORS
+# A form, and how it is generated.
+runs=("llama" "llama --graphs piecewise" "llama --graphs full" "llama --graphs full_decode_only"
+    "llama --speculate 3 --graphs full_decode_only" "llama --parallel 2"
+    "qwen3" "qwen3 --graphs full_decode_only" "qwen3_moe" "qwen3_moe --graphs full_decode_only"
+    "deepseek --rounding 0.1" "deepseek --rounding 0.1 --graphs full_decode_only")
 forms=("$@")
-[[ $# -gt 0 ]] || forms=(llama qwen3 qwen3_moe)
+[[ $# -gt 0 ]] || forms=(llama qwen3 qwen3_moe deepseek)
 program=("$environment/bin/python" -m advance_step.vllm)
 "${program[@]}" examples/vllm/tiny_models.py "$environment/models" "${forms[@]}"
 failed=0
-for form in "${forms[@]}"; do
-    log=$environment/$form.log
-    if "${program[@]}" examples/vllm/generate.py "$environment/models/$form" >"$log" 2>&1; then
-        tail -1 "$log"
+log=$environment/run.log
+generate() { # NAME FORM OPTION ...
+    if timeout 600 "${program[@]}" examples/vllm/generate.py "$environment/models/$2" "${@:3}" >"$log" 2>&1; then
+        printf '%-60s %s\n' "$1" "$(tail -1 "$log" | sed 's/.*: //')"
     else
         tail -20 "$log"
-        echo "run.sh: $form failed; $log has the whole output"
+        echo "run.sh: $1 failed; $log has the whole output"
         failed=1
     fi
+}
+for run in "${runs[@]}"; do
+    read -ra words <<<"$run"
+    if [[ " ${forms[*]} " == *" ${words[0]} "* ]]; then
+        generate "$run" "${words[@]}"
+    fi
 done
+export ADVANCE_STEP_SANITIZE=all ADVANCE_STEP_SANITIZE_ACTION=fail
+generate "${forms[0]} --graphs full_decode_only, ADVANCE_STEP_SANITIZE=all" "${forms[0]}" --graphs full_decode_only
 exit "$failed"

@@ -7,6 +7,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 environment=$root/build/torch_npu
 packages=(torch==2.13.0 torch_npu==2.13.0 transformers==5.23.0 accelerate==1.15.0 numpy pyyaml pytest \
     pytest-xdist mypy expecttest setuptools wheel)
+# Clients that some tests run, and that are skipped where they cannot be had. What they need is above.
+clients=(mooncake-transfer-engine-npu==0.3.13.post1)
 
 skip() {
     if [[ ${CI:-} ]]; then
@@ -32,7 +34,7 @@ done
 # Of some 12,000 modules only those are compiled that are imported, and nothing is written beside the sources.
 export PYTHONPYCACHEPREFIX=$environment/pycache
 unset PYTHONDONTWRITEBYTECODE
-if [[ $(cat "$environment/packages" 2>/dev/null) != "${packages[*]}" ]]; then
+if [[ $(cat "$environment/packages" 2>/dev/null) != "${packages[*]} ${clients[*]}" ]]; then
     rm -rf "$environment"
     "$python" -m venv "$environment"
     mkdir -p "$environment/tmp"
@@ -41,7 +43,12 @@ if [[ $(cat "$environment/packages" 2>/dev/null) != "${packages[*]}" ]]; then
         tail -5 "$environment/log" >&2
         skip "the package index does not give ${packages[*]}"
     fi
-    echo "${packages[*]}" >"$environment/packages"
+    if ! TMPDIR=$environment/tmp "$environment/bin/pip" --quiet --disable-pip-version-check install \
+        --no-cache-dir --no-compile --no-deps "${clients[@]}" >"$environment/log" 2>&1; then
+        tail -5 "$environment/log" >&2
+        echo "environment.sh: the package index does not give ${clients[*]}; their tests are skipped"
+    fi
+    echo "${packages[*]} ${clients[*]}" >"$environment/packages"
 fi
 
 # Installs the wheel of the release preset there.

@@ -39,7 +39,7 @@ socklen_t Fill(const std::string& name, sockaddr_un* address) {
 }
 
 // Connects to the socket text; at[0] becomes how many bytes it says by itself, and at[1] how many
-// after 64 KiB of the byte at[2] were sent.
+// after an answer of 64 KiB that begins with the four bytes at[2].
 void Knock(Words* words) {
     sockaddr_un address{};
     const socklen_t bytes = Fill(words->text, &address);
@@ -52,15 +52,16 @@ void Knock(Words* words) {
     std::vector<char> said(1 << 16);
     const ssize_t first = recv(socket, said.data(), said.size(), 0);
     words->at[0] = first > 0 ? static_cast<uint64_t>(first) : 0;
-    const std::vector<char> junk(1 << 16, static_cast<char>(words->at[2]));
+    std::vector<char> junk(1 << 16);
+    std::memcpy(junk.data(), &words->at[2], 4);
     (void)!send(socket, junk.data(), junk.size(), MSG_NOSIGNAL);
     const ssize_t second = recv(socket, said.data(), said.size(), 0);
     words->at[1] = second > 0 ? static_cast<uint64_t>(second) : 0;
     close(socket);
 }
 
-Words Knocking(const std::string& name, uint64_t byte) {
-    Words words{0, 0, byte};
+Words Knocking(const std::string& name, uint64_t first) {
+    Words words{0, 0, first};
     std::strncpy(words.text, name.c_str(), sizeof(words.text) - 1);
     return words;
 }
@@ -121,10 +122,11 @@ TEST_F(StrangerTest, AnotherUserFindsNoEngineAndIsToldNothing) {
 
 // A process of the user that does not have the secret hears the greeting, and nothing after it.
 TEST_F(StrangerTest, WithoutTheSecretNothingFollowsTheGreeting) {
+    constexpr uint64_t kMagic = 0x41445831;  // of the protocol: what is wrong then is the proof
     ChildProcess other;
     for (const std::string& name : sockets_) {
-        for (const uint64_t byte : {0, 0xFF}) {
-            const Words knocked = other.Run(&Knock, Knocking(name, byte));
+        for (const uint64_t first : {uint64_t{0}, kMagic}) {
+            const Words knocked = other.Run(&Knock, Knocking(name, first));
             if (knocked.code == 0) {  // not the socket of another test that has ended
                 EXPECT_EQ(knocked.at[0], 24u);
                 EXPECT_EQ(knocked.at[1], 0u);
@@ -133,7 +135,8 @@ TEST_F(StrangerTest, WithoutTheSecretNothingFollowsTheGreeting) {
     }
 }
 
-// Listens under the name of an engine that has ended: text. It says 64 KiB of the byte at[0].
+// Listens under the name of an engine that has ended: text. It says 64 KiB whose two messages, of
+// 24 and 16 bytes, begin with the four bytes at[2].
 void Squat(Words* words) {
     sockaddr_un address{};
     const socklen_t bytes = Fill(words->text, &address);
@@ -143,12 +146,14 @@ void Squat(Words* words) {
         return;
     }
     static int listening;
-    static char byte;
+    static uint64_t first;
     listening = socket;
-    byte = static_cast<char>(words->at[0]);
+    first = words->at[2];
     std::thread([] {
         const int client = accept(listening, nullptr, nullptr);
-        const std::vector<char> said(1 << 16, byte);
+        std::vector<char> said(1 << 16);
+        std::memcpy(said.data(), &first, 4);
+        std::memcpy(said.data() + 24, &first, 4);
         (void)!send(client, said.data(), said.size(), MSG_NOSIGNAL);
         char heard = 0;
         while (recv(client, &heard, 1, 0) > 0) {
@@ -162,19 +167,28 @@ TEST_F(StrangerTest, AnotherProcessUnderTheNameIsNoEngine) {
     engine_.Finalize();
     AdxlEngine client;
     ASSERT_TRUE(IsOk(client.Initialize("127.0.0.1", {})));
-    for (const bool isNobody : {false, true}) {
-        if (isNobody && geteuid() != 0) {
+    struct Case {
+        bool isNobody;
+        uint64_t first;
+        const char* words;
+    } const cases[] = {
+        {false, 0x7F7F7F7F, "another protocol"},
+        {false, 0x41445831, "does not prove"},
+        {true, 0x41445831, "is of another user"},
+    };
+    for (const Case& squatter : cases) {
+        if (squatter.isNobody && geteuid() != 0) {
             continue;
         }
         ChildProcess other;
-        if (isNobody) {
+        if (squatter.isNobody) {
             ASSERT_EQ(other.Run(&BecomeNobody).code, 0);
         }
         for (const std::string& name : sockets_) {
-            (void)other.Run(&Squat, Knocking(name, 0x7F));
+            (void)other.Run(&Squat, Knocking(name, squatter.first));
         }
-        EXPECT_TRUE(IsError(kFailed, client.Connect(NameOf(port_).c_str(), 60000),
-                            {isNobody ? "is of another user" : "protocol"}));
+        EXPECT_TRUE(
+            IsError(kFailed, client.Connect(NameOf(port_).c_str(), 60000), {squatter.words}));
         other.Kill();
     }
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process with a tensor that others read and write by Mooncake; test_transfer_engine.py starts it."""
+"""A process with a tensor that others move by Mooncake; test_transfer_engine.py starts it."""
 
 import sys
 

@@ -73,6 +73,7 @@ def test_what_is_not_registered_is_refused(engine, server):
     before = sum_of(server)
     assert engine.transfer_sync_write(server.name, mine.data_ptr(), behind, mine.nbytes) != 0
     assert sum_of(server) == before
+    assert engine.unregister_memory(mine.data_ptr()) == 0
 
 
 def test_a_server_that_is_killed_is_an_error_in_time(engine, server):

@@ -12,6 +12,7 @@
 #include "src/advstep/client_failure.h"
 #include "src/adxl/engine.h"
 #include "src/adxl/shared_blocks.h"
+#include "src/base/no_cancellation.h"
 
 namespace adxl {
 namespace {
@@ -20,9 +21,11 @@ using advstep::transfer::Engine;
 using advstep::transfer::Fail;
 using advstep::transfer::Outcome;
 
-// Runs `body`, which returns an Outcome, and records its failure or exception for `call`.
+// Runs `body`, which returns an Outcome, and records its failure or exception for `call`. All that
+// the calls of this library wait for is inside, so pthread_cancel takes effect behind them.
 template <typename Body>
 Status Boundary(const char* call, Body&& body) noexcept {
+    const advstep::NoCancellation noCancellation;
     try {
         const Outcome outcome = std::forward<Body>(body)();
         if (!outcome.Ok()) {
@@ -70,6 +73,7 @@ class AdxlEngine::AdxlEngineImpl {
         if (engine == nullptr) {
             return;
         }
+        const advstep::NoCancellation noCancellation;
         engine->Stop();
         if (!engine->IsOfThisProcess()) {
             // The engine of a fork's parent is left as it is: its threads do not exist here.

@@ -8,7 +8,6 @@
 
 #include "acl/acl.h"
 #include "src/base/library_thread.h"
-#include "src/base/no_cancellation.h"
 
 namespace advstep::transfer {
 namespace {
@@ -85,7 +84,6 @@ Outcome AsyncTransfers::Status(adxl::TransferReq req, adxl::TransferStatus* stat
 }
 
 void AsyncTransfers::Stop() noexcept {
-    const NoCancellation noCancellation;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         isStopped_ = true;

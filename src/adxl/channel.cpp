@@ -16,7 +16,6 @@
 #include <system_error>
 
 #include "src/base/high_descriptor.h"
-#include "src/base/no_cancellation.h"
 #include "src/runtime/memory/share_peer.h"
 
 namespace advstep::transfer {
@@ -193,7 +192,6 @@ Io Channel::Await(short events, Deadline until) const {
 }
 
 Io Channel::Send(const void* bytes, size_t count, Deadline until) const {
-    const NoCancellation noCancellation;
     const auto* at = static_cast<const char*>(bytes);
     while (count > 0) {
         const ssize_t sent = send(socket_.Get(), at, count, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -212,7 +210,6 @@ Io Channel::Send(const void* bytes, size_t count, Deadline until) const {
 }
 
 Io Channel::Receive(void* bytes, size_t count, Deadline until) const {
-    const NoCancellation noCancellation;
     auto* at = static_cast<char*>(bytes);
     while (count > 0) {
         const ssize_t got = recv(socket_.Get(), at, count, MSG_DONTWAIT);
@@ -243,7 +240,6 @@ bool IsOfThisUser(int socket) {
 }
 
 Outcome Listen(const EngineName& name, const ShareKey& secret, Descriptor* socket) {
-    const NoCancellation noCancellation;
     Descriptor opened = OpenSocket();
     if (!opened.Usable()) {
         return NoSocket();
@@ -260,7 +256,6 @@ Outcome Listen(const EngineName& name, const ShareKey& secret, Descriptor* socke
 
 Outcome ConnectTo(const EngineName& name, const ShareKey& secret, Deadline until,
                   Channel* channel) {
-    const NoCancellation noCancellation;
     Descriptor socket = OpenSocket();
     if (!socket.Usable()) {
         return NoSocket();

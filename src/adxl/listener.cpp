@@ -13,7 +13,6 @@
 
 #include "src/base/high_descriptor.h"
 #include "src/base/library_thread.h"
-#include "src/base/no_cancellation.h"
 
 namespace advstep::transfer {
 namespace {
@@ -24,7 +23,6 @@ constexpr std::chrono::milliseconds kNoResource{50};  // without descriptors, fo
 
 // Takes the port of the name, as a program sees it that looks for a free one.
 Outcome TakePort(const EngineName& name, Descriptor* port) {
-    const NoCancellation noCancellation;
     Descriptor opened(
         OpenHigh([&] { return socket(name.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0); }));
     if (!opened.Usable()) {
@@ -52,7 +50,6 @@ bool WaitUnlessWoken(int wake, std::chrono::milliseconds most) {
 }  // namespace
 
 Outcome Listener::Start(const EngineName& name, const ShareKey& secret) {
-    const NoCancellation noCancellation;
     ADVSTEP_TRANSFER_RETURN_IF_ERROR(TakePort(name, &port_));
     wake_ = Descriptor(OpenHigh([] { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }));
     if (!wake_.Usable()) {
@@ -70,7 +67,6 @@ Outcome Listener::Start(const EngineName& name, const ShareKey& secret) {
 }
 
 void Listener::Stop() noexcept {
-    const NoCancellation noCancellation;
     if (acceptor_.joinable()) {
         const uint64_t one = 1;
         (void)!write(wake_.Get(), &one, sizeof(one));

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "src/base/no_cancellation.h"
-
 namespace advstep::transfer {
 
 // Waits for the requests before this one, and ends the connection if the request is left half done:
@@ -14,7 +12,6 @@ namespace advstep::transfer {
 class Session::Turn {
  public:
     Turn(Session& session, Deadline until) : session_(session) {
-        const NoCancellation noCancellation;
         std::unique_lock<std::mutex> lock(session_.mutex_);
         isOurs_ = session_.free_.wait_until(lock, until, [&] { return !session_.isBusy_; });
         session_.isBusy_ = session_.isBusy_ || isOurs_;

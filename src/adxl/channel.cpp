@@ -37,6 +37,7 @@ struct Greeting {
 struct Hello {
     uint32_t magic;
     uint32_t reserved;
+    ClientId client;
     uint64_t nonce[2];
     uint64_t proof;
 };
@@ -48,12 +49,19 @@ struct Welcome {
     uint64_t proof;
 };
 
-uint64_t ProofOfClient(const ShareKey& secret, const uint64_t* server, const uint64_t* client) {
-    return ProofOf(secret, ShareProof::kImporter, {server[0], server[1], client[0], client[1]});
+uint64_t ProofBy(ShareProof side, const ShareKey& secret, const uint64_t* nonce,
+                 const Hello& hello) {
+    return ProofOf(secret, side,
+                   {nonce[0], nonce[1], hello.nonce[0], hello.nonce[1], hello.client.words[0],
+                    hello.client.words[1]});
 }
 
-uint64_t ProofOfServer(const ShareKey& secret, const uint64_t* server, const uint64_t* client) {
-    return ProofOf(secret, ShareProof::kExporter, {server[0], server[1], client[0], client[1]});
+uint64_t ProofOfClient(const ShareKey& secret, const uint64_t* nonce, const Hello& hello) {
+    return ProofBy(ShareProof::kImporter, secret, nonce, hello);
+}
+
+uint64_t ProofOfServer(const ShareKey& secret, const uint64_t* nonce, const Hello& hello) {
+    return ProofBy(ShareProof::kExporter, secret, nonce, hello);
 }
 
 /// The address of an engine's socket in the abstract namespace.
@@ -133,7 +141,7 @@ Outcome Refused(const EngineName& name, Io io) {
 }
 
 Outcome ProveEachOther(const Channel& channel, const EngineName& name, const ShareKey& secret,
-                       Deadline until) {
+                       const ClientId& self, Deadline until) {
     Greeting greeting{};
     if (const Io io = channel.Receive(&greeting, sizeof(greeting), until); io != Io::kDone) {
         return Refused(name, io);
@@ -144,11 +152,11 @@ Outcome ProveEachOther(const Channel& channel, const EngineName& name, const Sha
     if (greeting.status != adxl::SUCCESS) {
         return Fail(greeting.status, "engine {} has as many connections as it takes", name.text);
     }
-    Hello hello{kMagic, 0, {}, 0};
+    Hello hello{kMagic, 0, self, {}, 0};
     if (!DrawRandom(hello.nonce, 2)) {
         return Fail(adxl::FAILED, "the host has no random bits for engine {}", name.text);
     }
-    hello.proof = ProofOfClient(secret, greeting.nonce, hello.nonce);
+    hello.proof = ProofOfClient(secret, greeting.nonce, hello);
     Welcome welcome{};
     Io io = channel.Send(&hello, sizeof(hello), until);
     if (io == Io::kDone) {
@@ -157,8 +165,7 @@ Outcome ProveEachOther(const Channel& channel, const EngineName& name, const Sha
     if (io != Io::kDone) {
         return Refused(name, io);
     }
-    if (welcome.magic != kMagic ||
-        welcome.proof != ProofOfServer(secret, greeting.nonce, hello.nonce)) {
+    if (welcome.magic != kMagic || welcome.proof != ProofOfServer(secret, greeting.nonce, hello)) {
         return WrongPeer(name, "does not prove that it has this user's secret");
     }
     return {};
@@ -194,6 +201,9 @@ Io Channel::Await(short events, Deadline until) const {
 Io Channel::Send(const void* bytes, size_t count, Deadline until) const {
     const auto* at = static_cast<const char*>(bytes);
     while (count > 0) {
+        if (isShut_->load()) {
+            return Io::kEnded;
+        }
         const ssize_t sent = send(socket_.Get(), at, count, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent > 0) {
             at += sent;
@@ -212,6 +222,9 @@ Io Channel::Send(const void* bytes, size_t count, Deadline until) const {
 Io Channel::Receive(void* bytes, size_t count, Deadline until) const {
     auto* at = static_cast<char*>(bytes);
     while (count > 0) {
+        if (isShut_->load()) {
+            return Io::kEnded;
+        }
         const ssize_t got = recv(socket_.Get(), at, count, MSG_DONTWAIT);
         if (got > 0) {
             at += got;
@@ -232,7 +245,11 @@ bool Channel::HasEnded() const {
     return poll(&polled, 1, 0) != 0;
 }
 
-void Channel::Shutdown() const noexcept { (void)shutdown(socket_.Get(), SHUT_RDWR); }
+// A shut socket still gives the bytes that have come, so there is a mark as well.
+void Channel::Shutdown() const noexcept {
+    isShut_->store(true);
+    (void)shutdown(socket_.Get(), SHUT_RDWR);
+}
 
 bool IsOfThisUser(int socket) {
     SharePeer peer;
@@ -254,8 +271,8 @@ Outcome Listen(const EngineName& name, const ShareKey& secret, Descriptor* socke
     return {};
 }
 
-Outcome ConnectTo(const EngineName& name, const ShareKey& secret, Deadline until,
-                  Channel* channel) {
+Outcome ConnectTo(const EngineName& name, const ShareKey& secret, const ClientId& self,
+                  Deadline until, Channel* channel) {
     Descriptor socket = OpenSocket();
     if (!socket.Usable()) {
         return NoSocket();
@@ -265,21 +282,22 @@ Outcome ConnectTo(const EngineName& name, const ShareKey& secret, Deadline until
         return WrongPeer(name, "is of another user");
     }
     Channel connected(std::move(socket));
-    ADVSTEP_TRANSFER_RETURN_IF_ERROR(ProveEachOther(connected, name, secret, until));
+    ADVSTEP_TRANSFER_RETURN_IF_ERROR(ProveEachOther(connected, name, secret, self, until));
     *channel = std::move(connected);
     return {};
 }
 
-bool Admit(const Channel& channel, const ShareKey& secret, Deadline until) {
+bool Admit(const Channel& channel, const ShareKey& secret, Deadline until,
+           const std::function<bool(const ClientId&)>& isReady) {
     Greeting greeting{kMagic, adxl::SUCCESS, {}};
     Hello hello{};
     if (!DrawRandom(greeting.nonce, 2) ||
         channel.Send(&greeting, sizeof(greeting), until) != Io::kDone ||
         channel.Receive(&hello, sizeof(hello), until) != Io::kDone || hello.magic != kMagic ||
-        hello.proof != ProofOfClient(secret, greeting.nonce, hello.nonce)) {
+        hello.proof != ProofOfClient(secret, greeting.nonce, hello) || !isReady(hello.client)) {
         return false;
     }
-    const Welcome welcome{kMagic, 0, ProofOfServer(secret, greeting.nonce, hello.nonce)};
+    const Welcome welcome{kMagic, 0, ProofOfServer(secret, greeting.nonce, hello)};
     return channel.Send(&welcome, sizeof(welcome), until) == Io::kDone;
 }
 

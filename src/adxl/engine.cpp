@@ -79,6 +79,9 @@ Outcome Engine::Start(const adxl::AscendString& name, const Options& options) {
     ADVSTEP_TRANSFER_RETURN_IF_ERROR(EngineName::Read("local_engine", TextOf(name), &own));
     ADVSTEP_TRANSFER_RETURN_IF_ERROR(ReadOptions(options));
     ADVSTEP_TRANSFER_RETURN_IF_ERROR(ReadUserSecret(&secret_));
+    if (!DrawRandom(id_.words, 2)) {
+        return Fail(adxl::FAILED, "the host has no random bits for an engine");
+    }
     return own.HasPort() ? listener_.Start(own, secret_) : Outcome();
 }
 
@@ -100,9 +103,8 @@ void Engine::Stop() noexcept {
     memory_.Clear();
 }
 
-Engine::SessionPointer Engine::Find(const EngineName& remote) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = sessions_.find(KeyOf(remote));
+Engine::SessionPointer Engine::FindLocked(const std::string& key) {
+    const auto found = sessions_.find(key);
     if (found == sessions_.end()) {
         return nullptr;
     }
@@ -113,21 +115,47 @@ Engine::SessionPointer Engine::Find(const EngineName& remote) {
     return found->second;
 }
 
+Engine::SessionPointer Engine::Find(const EngineName& remote) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return FindLocked(KeyOf(remote));
+}
+
 Outcome Engine::Open(const EngineName& remote, Deadline until, SessionPointer* session,
                      bool* isNew) {
+    const std::string key = KeyOf(remote);
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!opened_.wait_until(lock, until, [&] { return opening_.count(key) == 0; })) {
+        return Fail(adxl::TIMEOUT, "engine {} did not answer another thread in time", remote.text);
+    }
+    *session = FindLocked(key);
+    *isNew = *session == nullptr;
+    if (!*isNew) {
+        return {};
+    }
+    opening_.insert(key);
+    // Ends with the lock held, whatever happens.
+    struct Leave {
+        ~Leave() {
+            if (!lock.owns_lock()) {
+                lock.lock();
+            }
+            engine.opening_.erase(key);
+            engine.opened_.notify_all();
+        }
+        Engine& engine;
+        std::unique_lock<std::mutex>& lock;
+        const std::string& key;
+    } const leave{*this, lock, key};
+    lock.unlock();
     Channel channel;
-    ADVSTEP_TRANSFER_RETURN_IF_ERROR(ConnectTo(remote, secret_, until, &channel));
-    const auto opened = std::make_shared<Session>(remote, std::move(channel));
-    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_TRANSFER_RETURN_IF_ERROR(ConnectTo(remote, secret_, id_, until, &channel));
+    auto opened = std::make_shared<Session>(remote, std::move(channel));
+    lock.lock();
     if (isStopped_) {
         return Fail(adxl::FAILED, "the engine has ended");
     }
-    SessionPointer& entry = sessions_[KeyOf(remote)];
-    *isNew = entry == nullptr || !entry->IsAlive();
-    if (*isNew) {
-        entry = opened;
-    }
-    *session = entry;
+    sessions_[key] = opened;
+    *session = std::move(opened);
     return {};
 }
 
@@ -152,10 +180,8 @@ Outcome Engine::Connect(const adxl::AscendString& remote, int32_t milliseconds) 
     ADVSTEP_TRANSFER_RETURN_IF_ERROR(ReadRemote(remote, &name));
     ADVSTEP_TRANSFER_RETURN_IF_ERROR(ReadTime(milliseconds, &until));
     bool isNew = false;
-    SessionPointer session = Find(name);
-    if (session == nullptr) {
-        ADVSTEP_TRANSFER_RETURN_IF_ERROR(Open(name, until, &session, &isNew));
-    }
+    SessionPointer session;
+    ADVSTEP_TRANSFER_RETURN_IF_ERROR(Open(name, until, &session, &isNew));
     if (!isNew) {
         return Fail(adxl::ALREADY_CONNECTED, "remote_engine {} is connected", name.text);
     }

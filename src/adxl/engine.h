@@ -5,10 +5,11 @@
 
 #include <unistd.h>
 
-#include <atomic>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,11 +62,14 @@ class Engine {
     // The session of a remote engine that lives, or null.
     SessionPointer Find(const EngineName& remote);
     Outcome FindOrConnect(const EngineName& remote, Deadline until, SessionPointer* session);
-    // Connects and enters the session, or finds one that another thread has entered meanwhile.
+    // Finds the session, or connects and enters one. One thread at a time connects to an engine,
+    // which serves the last connection.
     Outcome Open(const EngineName& remote, Deadline until, SessionPointer* session, bool* isNew);
+    SessionPointer FindLocked(const std::string& key);
 
     const pid_t process_ = getpid();
     ShareKey secret_;
+    ClientId id_;
     bool connectsByItself_ = true;
     RegisteredMemory memory_;
     Inbox inbox_;
@@ -77,6 +81,8 @@ class Engine {
     std::mutex mutex_;
     bool isStopped_ = false;
     std::map<std::string, SessionPointer> sessions_;  // by the words of a name
+    std::condition_variable opened_;
+    std::set<std::string> opening_;  // names to which a thread connects
 };
 
 }  // namespace advstep::transfer

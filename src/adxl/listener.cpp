@@ -72,8 +72,12 @@ void Listener::Stop() noexcept {
         (void)!write(wake_.Get(), &one, sizeof(one));
         acceptor_.join();
     }
-    for (const Connection& connection : connections_) {
-        connection.channel.Shutdown();
+    // The accepting thread is gone, so the list stays as it is.
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (const Connection& connection : connections_) {
+            connection.channel.Shutdown();
+        }
     }
     for (Connection& connection : connections_) {
         connection.thread.join();
@@ -115,6 +119,7 @@ bool Listener::Take(Descriptor socket) {
         return false;
     }
     Channel channel(std::move(socket));
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (connections_.size() >= kMostConnections) {
         TurnAway(channel, adxl::RESOURCE_EXHAUSTED);
         return true;
@@ -133,20 +138,41 @@ bool Listener::Take(Descriptor socket) {
 }
 
 void Listener::Serve(Connection& connection) noexcept {
+    const Deadline until = Clock::now() + kAdmission;
     try {
-        if (Admit(connection.channel, secret_, Clock::now() + kAdmission)) {
+        if (Admit(connection.channel, secret_, until,
+                  [&](const ClientId& client) { return EndEarlier(connection, client, until); })) {
             Service(connection.channel, memory_, inbox_).Run();
         }
     } catch (const std::exception&) {  // no memory: the client sees that the connection ends
     }
     connection.channel.Shutdown();
-    connection.ended.store(true);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    connection.ended = true;
+    ended_.notify_all();
+}
+
+bool Listener::EndEarlier(Connection& connection, const ClientId& client, Deadline until) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    connection.client = client;
+    const auto endOthers = [&] {
+        bool haveEnded = true;
+        for (const Connection& other : connections_) {
+            if (&other != &connection && other.client == client && !other.ended) {
+                other.channel.Shutdown();
+                haveEnded = false;
+            }
+        }
+        return haveEnded;
+    };
+    return ended_.wait_until(lock, until, endOthers);
 }
 
 void Listener::DropEnded() {
+    const std::lock_guard<std::mutex> lock(mutex_);
     for (auto connection = connections_.begin(); connection != connections_.end();) {
-        if (connection->ended.load()) {
-            connection->thread.join();
+        if (connection->ended) {
+            connection->thread.join();  // it has given the lock back
             connection = connections_.erase(connection);
         } else {
             ++connection;

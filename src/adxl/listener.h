@@ -3,8 +3,9 @@
 
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <list>
+#include <mutex>
 #include <thread>
 
 #include "src/adxl/service.h"
@@ -14,7 +15,8 @@ namespace advstep::transfer {
 constexpr size_t kMostConnections = 64;  // of one engine at a time
 
 /// Accepts connections of this user's engines and serves each in a thread of its own, so that a
-/// client that stops delays no other one.
+/// client that stops delays no other one. A client has one connection: a new one begins when the
+/// earlier one writes and reads nothing any more.
 class Listener {
  public:
     Listener(RegisteredMemory& memory, Inbox& inbox) : memory_(memory), inbox_(inbox) {}
@@ -31,13 +33,16 @@ class Listener {
     struct Connection {
         Channel channel;
         std::thread thread;
-        std::atomic<bool> ended{false};
+        ClientId client;  // once it has proved itself
+        bool ended = false;
     };
 
     void Accept();
     // Returns whether the client may be one of ours.
     bool Take(Descriptor socket);
     void Serve(Connection& connection) noexcept;
+    // Ends the client's earlier connections. False: one of them does not end in time.
+    bool EndEarlier(Connection& connection, const ClientId& client, Deadline until);
     void DropEnded();
 
     RegisteredMemory& memory_;
@@ -47,7 +52,10 @@ class Listener {
     Descriptor socket_;  // accepts
     Descriptor wake_;    // an eventfd that ends the accepting thread
     std::thread acceptor_;
-    std::list<Connection> connections_;  // of the accepting thread, and of Stop after it
+    // Guards the list, and the client and the end of each connection. No lock is taken under it.
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    std::list<Connection> connections_;
 };
 
 }  // namespace advstep::transfer

@@ -23,8 +23,8 @@ foreach(folder IN ITEMS acl aclnn aclnnop advance_step)
           COMPONENT cann EXCLUDE_FROM_ALL
           FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN testing EXCLUDE)
 endforeach()
-# Graph mode: its libraries are in src/cann too.
-foreach(folder IN ITEMS graph ge op_graph register)
+# Graph mode and the transfer engine: their libraries are in src/cann too.
+foreach(folder IN ITEMS adxl graph ge op_graph register)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/${folder} DESTINATION include
           COMPONENT cann EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.h")
 endforeach()

@@ -9,7 +9,8 @@ The headers are written to be read as they are. Their rules, told to Doxygen:
 - a comment to the right of a declaration is its description;
 - a comment above declarations holds for all of them up to the next empty line;
 - members, enumerators and macros without a comment are described with the type, or in errors.md;
-- plain types, and what graph mode has under CANN's names, are described on the pages named here.
+- plain types, and what graph mode and the transfer engine have under CANN's names, are described on the pages
+  named here.
 """
 
 import re
@@ -33,7 +34,9 @@ TYPES = (
     (re.compile(r"typedef \w+ \w+;"), "A plain type."),
     (re.compile(r"typedef void \(\*\w+\)"), "A function of the program that the library calls."),
 )
-GRAPH_MODE = "/** See docs/graph_mode.md. */ "
+# The pages of what has CANN's names in C++, by folder.
+PAGES = {"graph": "graph_mode.md", "ge": "graph_mode.md", "adxl": "transfer_engine.md"}
+PAGE = "/** See docs/%s. */ "
 GRAPH_PLACE = re.compile(
     r"^(?:    (?! |public|private|protected|[})\/:])|using |inline |constexpr |const |static |enum |class "
     r"|ADVSTEP_GRAPH_API |struct (?!\w+;))\S*")
@@ -55,7 +58,8 @@ def describe_type(line):
 
 
 def main():
-    graph_mode = re.search(r"include/(?:graph|ge)/", sys.argv[1])
+    folder = re.search(r"include/(graph|ge|adxl)/", sys.argv[1])
+    page = PAGES[folder[1]] if folder else None
     with open(sys.argv[1], encoding="utf-8") as file:
         lines = file.read().splitlines()
     above = None  # name of the documented function that undocumented ones follow
@@ -81,7 +85,7 @@ def main():
             name = NAME.search(line)
             if documented:
                 above = name.group(1) if name else None
-            elif above and "/**<" not in text and name and not graph_mode:
+            elif above and "/**<" not in text and name and not page:
                 text = re.sub(r"\S", "/** @copydoc %s */ \\g<0>" % above, text, count=1)
             documented = False
             pending = not re.search(r"[;}]\s*(?:/[/*].*)?$", line)
@@ -89,9 +93,9 @@ def main():
             pending = not re.search(r"[;}]\s*(?:/[/*].*)?$", line)
         if not documented and text == line and kind is None:
             text = describe_type(line) + text
-        if graph_mode and not documented and text == line and "/*" not in line and not within and (
+        if page and not documented and text == line and "/*" not in line and not within and (
                 GRAPH_PLACE.match(line)):
-            text = GRAPH_MODE + text
+            text = PAGE % page + text
         within = within and not re.search(r"[;}]\s*$", line) if within else pending
         macro = re.match(r"#define (\w+)(?:\([^)]*\))? \S", line)
         if macro and "/*" not in line and not documented and not line.endswith("\\"):

@@ -46,8 +46,8 @@ that use them, as far as their sources or their binaries tell. Functions that ar
 those of CANN.
 
 The table counts names of these functions, and nothing else. It does not say that a client runs: a published wheel may
-bind names of other libraries, so that it is not even imported. That is so for Mooncake, whose 22 names are those of its
-sources.
+bind names of other libraries, so that it is not even imported. Of Mooncake, 22 names are those of its sources; the
+others are C++ names of [the transfer engine](transfer_engine.md), with which its wheel runs.
 
 | client | present of used | refuse | absent |
 | --- | --- | --- | --- |
@@ -82,7 +82,7 @@ CHINESE = {
 “examples” 是 CANN 的示例。
 
 此表只统计这些函数的名字，并不表示客户程序能够运行：已发布的 wheel 可能还绑定其他库的名字，以致无法导入。
-Mooncake 即是如此：其 22 个名字取自源码。
+Mooncake 的名字中有 22 个取自源码，其余是[传输引擎](transfer_engine.md)的 C++ 名字；其 wheel 借此运行。
 
 | 客户程序 | 已有 / 使用 | 拒绝 | 缺少 |
 | --- | --- | --- | --- |

@@ -2,7 +2,8 @@
 """Adds to the import of some modules what the emulated device needs there.
 
 torch_npu: the host operators, also where a program imports it before torch and so turns off torch's
-autoload, and the operators of ATB. vLLM and vllm-ascend: custom operators, and kernels of Triton.
+autoload, and the operators of ATB. Triton: the device's driver, and launches by its interpreter. vLLM and
+vllm-ascend: custom operators, and kernels where there is no Triton.
 
 advance_step.pth of the wheel imports this module at the start of each interpreter, so it imports next
 to nothing, and acts on the emulated device only.
@@ -56,6 +57,30 @@ def _atb(loader: Any) -> Any:
     return _around(loader, before, _nothing)
 
 
+def _triton(loader: Any) -> Any:
+    def before() -> None:
+        from advance_step._triton import driver
+        driver.prefer_interpreter()
+
+    return _around(loader, before, _nothing)
+
+
+def _triton_backends(loader: Any) -> Any:
+    def after(module: Any) -> None:
+        from advance_step._triton import driver
+        driver.install(module)
+
+    return _around(loader, _nothing, after)
+
+
+def _triton_interpreter(loader: Any) -> Any:
+    def after(module: Any) -> None:
+        from advance_step._triton import launch
+        launch.install(module)
+
+    return _around(loader, _nothing, after)
+
+
 def _triton_utils(loader: Any) -> Any:
     def after(module: Any) -> None:
         from advance_step import _host_operators
@@ -87,6 +112,8 @@ def _vllm_ascend(loader: Any) -> Any:
 
 _EXTENDED = {"torch_npu": _torch_npu, "torch_npu.op_plugin.atb._atb_ops": _atb,
              "torchvision._meta_registrations": _torchvision,
+             "triton": _triton, "triton.backends": _triton_backends,
+             "triton.runtime.interpreter": _triton_interpreter,
              "vllm.triton_utils": _triton_utils, "vllm_ascend.vllm_ascend_C": _vllm_ascend}
 
 

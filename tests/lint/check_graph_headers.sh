@@ -15,7 +15,7 @@ warnings=(-Wall -Wextra -Wpedantic -Wshadow -Werror)
 flags=("${warnings[@]}" -fsyntax-only -x c++)
 
 short=$(cd include && find graph ge -name '*.h' -printf '%f\n' | sort -u)
-long=$(cd include && find graph ge op_graph register -name '*.h' | sort)
+long=$(cd include && find adxl graph ge op_graph register -name '*.h' | sort)
 protos=$(cd opp/built-in/op_proto/inc && find . -name '*.h' -printf '%f\n' | sort)
 longer=($long ../op_graph/advance_step_proto.h ../op_graph/step_proto.h)
 # What a program writes behind its includes.

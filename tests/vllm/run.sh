@@ -26,7 +26,7 @@ install_vllm() {
     export TMPDIR=$environment/tmp
     python3.11 -m venv "$environment" && mkdir -p "$TMPDIR" || return
     "${pip[@]}" install --no-cache-dir "${first[@]}" || return
-    # The list is whole. Without --no-deps there would be Triton as well, which finds no driver.
+    # The list is whole. Without --no-deps there would be Triton as well, whose interpreter is slower.
     "${pip[@]}" install --no-cache-dir --no-deps -r "$folder/requirements.txt" || return
     # vllm-ascend pins another torch.
     "${pip[@]}" install --no-deps "vllm_ascend==$version" torchvision==0.28.0 || return

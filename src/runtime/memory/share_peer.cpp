@@ -77,8 +77,12 @@ bool SharePeer::IsSameUser() const {
     if (user != geteuid()) {
         return false;
     }
-    return user != UserOfUnknown() || TellsUsersApart() || MayLookInto(pid);
+    return IsSameUserWithoutDoubt() || MayLookInto(pid);
 }
+
+bool SharePeer::IsSameUserWithoutDoubt() const { return user == geteuid() && ThisUserHasANumber(); }
+
+bool ThisUserHasANumber() { return geteuid() != UserOfUnknown() || TellsUsersApart(); }
 
 uint64_t StartOf(int32_t pid) {
     constexpr int kFieldsBefore = 19;  // after the name: the start is field 22

@@ -22,7 +22,14 @@ struct SharePeer {
     /// have no number there look like one. A process that seems to be of this one's is so only if
     /// this process may look into it.
     bool IsSameUser() const;
+    /// Returns whether the process is of this process's user by its number alone, which a later
+    /// process of the same pid cannot lend it.
+    bool IsSameUserWithoutDoubt() const;
 };
+
+/// Returns whether this process's user has a number in its user namespace, or has that of all users
+/// without one.
+bool ThisUserHasANumber();
 
 /// Returns when the process began, in ticks of the system's clock, which no later one of the same
 /// number has. 0: there is no such process, or /proc does not show it.

@@ -104,3 +104,46 @@ def test_quarters_of_a_rotary_embedding_turn_alone():
     assert close(gradients(found, given, r1, r2), gradients(expected(), given, r1, r2))
     with pytest.raises(ValueError, match="expected a last dimension that 4 divides"):
         torch_npu.npu_rotary_mul(*(tensor[..., :6] for tensor in (given, r1, r2)), "quarter")
+
+
+@pytest.mark.parametrize("maximize", (False, True))
+@pytest.mark.parametrize("amsgrad", (False, True))
+def test_apply_adam_w_is_the_step_of_torchs_optimizer(maximize, amsgrad):
+    """Two steps; torch's own AdamW is the reference."""
+    here = torch.nn.Parameter(torch.linspace(-2, 2, 12).reshape(3, 4))
+    optimizer = torch.optim.AdamW([here], lr=0.1, betas=(0.8, 0.95), eps=1e-6, weight_decay=0.02, maximize=maximize)
+    out = [here.detach().clone().npu(), torch.zeros(3, 4).npu(), torch.zeros(3, 4).npu()]
+    for step in range(2):
+        grad = torch.sin(torch.arange(12.).reshape(3, 4) + step)
+        here.grad = grad
+        optimizer.step()
+        largest = torch.zeros(3, 4).npu() if amsgrad else None
+        result = torch_npu.npu_apply_adam_w(0.8 ** step, 0.95 ** step, 0.1, 0.02, 0.8, 0.95, 1e-6, grad.npu(),
+                                            largest, amsgrad, maximize, out=out)
+        assert close([out[0].cpu()], [here.detach()])
+        assert [one.data_ptr() for one in result] == [one.data_ptr() for one in out]
+    with pytest.raises(ValueError, match="npu_apply_adam_w: max_grad_norm is None; expected a tensor"):
+        torch_npu.npu_apply_adam_w(0.8, 0.9, 0.1, 0., 0.8, 0.9, 1e-6, out[1], None, True, False, out=out)
+
+
+def test_the_largest_moment_divides_with_amsgrad():
+    out = [torch.zeros(2).npu(), torch.zeros(2).npu(), torch.zeros(2).npu()]
+    torch_npu.npu_apply_adam_w(0., 0., 1., 0., 0.5, 0.75, 0., torch.ones(2).npu(), torch.tensor([4., 0.25]).npu(), True,
+                               False, out=out)
+    assert out[0].tolist() == [-0.25, -1] and out[1].tolist() == [0.5, 0.5] and out[2].tolist() == [4, 0.25]
+
+
+def test_bert_apply_adam():
+    out = [torch.tensor([1., -2.]).npu(), torch.tensor([0.5, 0.]).npu(), torch.tensor([1., 0.]).npu()]
+    result = torch_npu.npu_bert_apply_adam(0.1, 0.5, 0.75, 0.5, torch.tensor([4., -2.]).npu(), 2., 4., 0.25, out=out)
+    # The norm of 4 becomes 2, so the gradient is [2, -1]: m = [1.25, -0.5], v = [1.75, 0.25].
+    root = 1.75 ** 0.5
+    assert close([result[0].cpu()], [torch.tensor([1 - 0.1 * (1.25 / (root + 0.5) + 0.25),
+                                                   -2 - 0.1 * (-0.5 / (0.5 + 0.5) - 0.5)])])
+    assert out[1].tolist() == [1.25, -0.5] and out[2].tolist() == [1.75, 0.25]
+    torch_npu.npu_bert_apply_adam(0.1, 0.5, 0.75, 0.5, torch.tensor([4., -2.]).npu(), -1., 4., 0.25, out=out)
+    assert out[1].tolist() == [2.625, -1.25]  # nothing is cut
+    with pytest.raises(NotImplementedError, match="npu_bert_apply_adam: adam_mode is 1"):
+        torch_npu.npu_bert_apply_adam(0.1, 0.5, 0.75, 0.5, out[1], -1., 4., 0.25, adam_mode=1, out=out)
+    with pytest.raises(ValueError, match="npu_bert_apply_adam: m is a float32 tensor of shape \\[3\\]"):
+        torch_npu.npu_bert_apply_adam(0.1, 0.5, 0.75, 0.5, out[0], -1., 4., 0., out=[out[0], torch.zeros(3).npu(), out[2]])

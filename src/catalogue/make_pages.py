@@ -5,8 +5,9 @@
 make_pages.py --update  writes them anew
 make_pages.py           says which of them are out of date
 
-These are supported_calls.md, also in Chinese; error_causes.md, the codes of each call; and in docs/operators each
-table that follows a line `<!-- arguments: aclnn_step.h -->`.
+These are supported_calls.md, also in Chinese; error_causes.md, the codes of each call; in docs/operators each
+table that follows a line `<!-- arguments: aclnn_step.h -->`; and advance_step/version.h, which has the version of
+project() in CMakeLists.txt.
 """
 import collections
 import re
@@ -94,6 +95,41 @@ CAUSES_HEAD = """# The codes of each call
 The public headers describe the codes of each call; this table is made of them, by `src/catalogue/make_pages.py`.
 [Errors](errors.md) says what each code means, which calls have it beside those listed, and what to do.
 """
+VERSION_FILE = "include/advance_step/version.h"
+VERSION_HEADER = """// SPDX-License-Identifier: Apache-2.0
+/// The version of the project. This interface is the project's own. src/catalogue/make_pages.py
+/// makes the file of the version in CMakeLists.txt.
+#ifndef ADVSTEP_ADVANCE_STEP_VERSION_H_
+#define ADVSTEP_ADVANCE_STEP_VERSION_H_
+
+#include "acl/acl_base.h"
+
+/// The version of these headers: as numbers, as a text, and as one number for comparisons, such as
+/// `#if ADVSTEP_VERSION_NUMBER >= 2000` for 0.2.0 and later.
+#define ADVSTEP_VERSION_MAJOR {major}
+#define ADVSTEP_VERSION_MINOR {minor}
+#define ADVSTEP_VERSION_PATCH {patch}
+#define ADVSTEP_VERSION_STRING "{major}.{minor}.{patch}"
+#define ADVSTEP_VERSION_NUMBER \\
+    (ADVSTEP_VERSION_MAJOR * 1000000 + ADVSTEP_VERSION_MINOR * 1000 + ADVSTEP_VERSION_PATCH)
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+/// Returns the version of the library that the program runs with, which may be another one than
+/// that of the headers. It may be called before aclInit.
+/// @retval ACL_ERROR_INVALID_PARAM  majorVersion, minorVersion or patchVersion is NULL
+ADVSTEP_API aclError advstepGetVersion(int32_t* majorVersion, int32_t* minorVersion,
+                                       int32_t* patchVersion);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif /* ADVSTEP_ADVANCE_STEP_VERSION_H_ */
+"""
+PROJECT = re.compile(r"^project\(advance_step VERSION (\d+)\.(\d+)\.(\d+) ", re.M)
 RETVAL = re.compile(r"@retval\s+((?:ACL|ACLNN)_ERR\w+)\s+(.*)")
 PARAM = re.compile(r"@param\[([\w,]+)\]\s+(\w+)\s+(.*)")
 TENSOR = re.compile(r"((?:bool|int32|int64)(?: or (?:bool|int32|int64))?)\s+(\[[^\]]*\])\s+(.*)")
@@ -160,8 +196,14 @@ def arguments_table(header):
     return "\n".join(rows) + "\n"
 
 
+def version_header(catalogue):
+    major, minor, patch = PROJECT.search((catalogue.root / "CMakeLists.txt").read_text(encoding="utf-8")).groups()
+    return VERSION_HEADER.format(major=major, minor=minor, patch=patch)
+
+
 def pages(catalogue):
     """(file, text) of each page."""
+    yield catalogue.root / VERSION_FILE, version_header(catalogue)
     for words in (ENGLISH, CHINESE):
         yield catalogue.root / words["file"], supported_calls(catalogue, words)
     yield catalogue.root / "docs/error_causes.md", error_causes(catalogue)

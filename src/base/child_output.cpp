@@ -18,7 +18,7 @@
 namespace advstep {
 namespace {
 
-std::vector<char*> PointersTo(const std::vector<std::string>& texts) {
+std::vector<char*> ToolArguments(const std::vector<std::string>& texts) {
     std::vector<char*> pointers;
     pointers.reserve(texts.size() + 1);
     for (const std::string& text : texts) {
@@ -29,19 +29,19 @@ std::vector<char*> PointersTo(const std::vector<std::string>& texts) {
 }
 
 // A pipe whose ends are above 2 and do not pass to other programs; -1: it could not be opened.
-struct Pipe {
+struct ToolPipe {
     int ends[2] = {-1, -1};
 
-    Pipe() {
+    ToolPipe() {
         const StandardNumbersTaken taken;
         if (pipe2(ends, O_CLOEXEC) == 0) {
             ends[0] = StandardNumbersTaken::Raise(ends[0]);
             ends[1] = StandardNumbersTaken::Raise(ends[1]);
         }
     }
-    Pipe(const Pipe&) = delete;
-    Pipe& operator=(const Pipe&) = delete;
-    ~Pipe() {
+    ToolPipe(const ToolPipe&) = delete;
+    ToolPipe& operator=(const ToolPipe&) = delete;
+    ~ToolPipe() {
         Close(0);
         Close(1);
     }
@@ -56,7 +56,7 @@ struct Pipe {
 };
 
 // Returns the process, or -1.
-pid_t Start(const std::vector<std::string>& arguments, int output) {
+pid_t StartTool(const std::vector<std::string>& arguments, int output) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     if (posix_spawn_file_actions_init(&actions) != 0) {
@@ -80,8 +80,9 @@ pid_t Start(const std::vector<std::string>& arguments, int output) {
 #endif
     const std::vector<std::string> variables = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"};
     pid_t child = -1;
-    if (!ready || posix_spawn(&child, arguments[0].c_str(), &actions, &attributes,
-                              PointersTo(arguments).data(), PointersTo(variables).data()) != 0) {
+    if (!ready ||
+        posix_spawn(&child, arguments[0].c_str(), &actions, &attributes,
+                    ToolArguments(arguments).data(), ToolArguments(variables).data()) != 0) {
         child = -1;
     }
     (void)posix_spawnattr_destroy(&attributes);
@@ -89,7 +90,7 @@ pid_t Start(const std::vector<std::string>& arguments, int output) {
     return child;
 }
 
-bool Append(const char* part, size_t bytes, std::string* output) noexcept {
+bool AppendPart(const char* part, size_t bytes, std::string* output) noexcept {
     try {
         output->append(part, bytes);
         return true;
@@ -120,14 +121,14 @@ bool ReadToTheEnd(int input, std::chrono::steady_clock::time_point end, std::str
             return true;
         }
         const bool interrupted = count < 0 && errno == EINTR;
-        if (!interrupted && (count < 0 || !Append(part, static_cast<size_t>(count), output))) {
+        if (!interrupted && (count < 0 || !AppendPart(part, static_cast<size_t>(count), output))) {
             return false;
         }
     }
 }
 
 // Ends and reaps the child, unless the program has reaped it with one of its own.
-void End(pid_t child) {
+void EndTool(pid_t child) {
     if (waitpid(child, nullptr, WNOHANG) != 0) {
         return;
     }
@@ -141,12 +142,12 @@ void End(pid_t child) {
 bool ReadOutputOf(const std::vector<std::string>& arguments,
                   std::chrono::steady_clock::time_point end, std::string* output) {
     const int error = errno;
-    Pipe pipe;
-    const pid_t child = pipe.IsOpen() ? Start(arguments, pipe.ends[1]) : -1;
+    ToolPipe pipe;
+    const pid_t child = pipe.IsOpen() ? StartTool(arguments, pipe.ends[1]) : -1;
     pipe.Close(1);
     const bool complete = child > 0 && ReadToTheEnd(pipe.ends[0], end, output);
     if (child > 0) {
-        End(child);
+        EndTool(child);
     }
     errno = error;
     return complete;

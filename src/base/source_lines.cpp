@@ -32,24 +32,24 @@
 namespace advstep {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SourceClock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kMostTime(5);  // of all runs of a process
 constexpr std::chrono::seconds kMostTimeOfRun(2);
 constexpr size_t kMostAddresses = 256;  // of one run, since arguments have a limit
 
-std::atomic<bool> lookUp{true};
-const AtLoad readTheEnvironment([] {
+std::atomic<bool> lookUpSources{true};
+const AtLoad readSourceSetting([] {
     const char* const text = secure_getenv("ADVANCE_STEP_SOURCE_LINES");
-    lookUp.store(text == nullptr || std::strcmp(text, "off") != 0);
+    lookUpSources.store(text == nullptr || std::strcmp(text, "off") != 0);
 });
 
 // A place in a file, as the tools take it.
-struct Place {
+struct FilePlace {
     std::string file;
     uint64_t address = 0;  // of the file, before it was loaded
 
-    bool operator<(const Place& other) const {
+    bool operator<(const FilePlace& other) const {
         return std::tie(file, address) < std::tie(other.file, other.address);
     }
 };
@@ -60,8 +60,8 @@ struct Sources {
     std::mutex mutex;
     bool searched = false;          // the tool
     std::vector<std::string> tool;  // its path and options; empty: there is none
-    Clock::duration spent{};
-    std::map<Place, SourcePlace> places;
+    SourceClock::duration spent{};
+    std::map<FilePlace, SourcePlace> places;
     std::map<std::string, bool> useful;  // files, and whether the tool is worth asking about them
 };
 
@@ -78,7 +78,7 @@ std::string ProgramFile() {
     return length > 0 ? std::string(path, static_cast<size_t>(length)) : std::string();
 }
 
-Place PlaceOf(const void* address) {
+FilePlace FilePlaceOf(const void* address) {
     Dl_info info{};
     link_map* map = nullptr;
     if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 ||
@@ -136,7 +136,7 @@ std::vector<std::string> FindTool() {
 // The answer: "0xADDRESS", then for each function, the innermost first, its name and its place.
 
 // Returns FILE:LINE without the folder in which the program runs, or "" if the line is unknown.
-std::string LineOf(std::string_view text, const std::string& folder) {
+std::string SourceLineOf(std::string_view text, const std::string& folder) {
     text = text.substr(0, text.find(" (discriminator"));
     const size_t colon = text.rfind(':');
     const std::string_view number = colon == std::string_view::npos ? "" : text.substr(colon + 1);
@@ -163,7 +163,7 @@ void KeepAnswers(const std::string& output, const std::string& file, Sources* so
     std::string innermost;
     for (std::string first; std::getline(lines, first);) {
         if (IsAddress(first)) {
-            const Place asked{file, std::strtoull(first.c_str(), nullptr, 16)};
+            const FilePlace asked{file, std::strtoull(first.c_str(), nullptr, 16)};
             const auto known = sources->places.find(asked);
             place = known != sources->places.end() ? &known->second : nullptr;
             innermost.clear();
@@ -173,29 +173,29 @@ void KeepAnswers(const std::string& output, const std::string& file, Sources* so
         if (!std::getline(lines, second) || place == nullptr) {
             continue;
         }
-        const std::string line = LineOf(second, folder);
+        const std::string line = SourceLineOf(second, folder);
         place->function = first.compare(0, 2, "??") == 0 ? std::string() : first;
         place->line = innermost.empty() || line.empty() ? line : line + ", in " + innermost;
         innermost = innermost.empty() ? line : innermost;
     }
 }
 
-void Ask(const std::string& file, const std::vector<uint64_t>& addresses, Sources* sources) {
+void AskTool(const std::string& file, const std::vector<uint64_t>& addresses, Sources* sources) {
     std::vector<std::string> arguments = sources->tool;
     arguments.push_back(file);
     for (const uint64_t address : addresses) {
         arguments.push_back(fmt::format("{:#x}", address));
     }
-    const Clock::time_point begin = Clock::now();
-    const Clock::duration left =
-        std::min<Clock::duration>(kMostTimeOfRun, kMostTime - sources->spent);
+    const SourceClock::time_point begin = SourceClock::now();
+    const SourceClock::duration left =
+        std::min<SourceClock::duration>(kMostTimeOfRun, kMostTime - sources->spent);
     std::string output;
     if (ReadOutputOf(arguments, begin + left, &output)) {
         KeepAnswers(output, file, sources);
     } else {
         sources->useful[file] = false;
     }
-    sources->spent += Clock::now() - begin;
+    sources->spent += SourceClock::now() - begin;
 }
 
 bool IsUseful(const std::string& file, Sources* sources) {
@@ -206,9 +206,9 @@ bool IsUseful(const std::string& file, Sources* sources) {
 }
 
 // Asks about the places that are not known yet.
-void AskAbout(const std::vector<Place>& places, Sources* sources) {
+void AskAbout(const std::vector<FilePlace>& places, Sources* sources) {
     std::map<std::string, std::vector<uint64_t>> questions;
-    for (const Place& place : places) {
+    for (const FilePlace& place : places) {
         if (IsUseful(place.file, sources) && sources->places.try_emplace(place).second) {
             questions[place.file].push_back(place.address);
         }
@@ -217,7 +217,7 @@ void AskAbout(const std::vector<Place>& places, Sources* sources) {
         for (size_t begin = 0; begin < addresses.size(); begin += kMostAddresses) {
             if (sources->spent < kMostTime && sources->useful[file]) {
                 const size_t end = std::min(addresses.size(), begin + kMostAddresses);
-                Ask(file, {addresses.data() + begin, addresses.data() + end}, sources);
+                AskTool(file, {addresses.data() + begin, addresses.data() + end}, sources);
             }
         }
     }
@@ -225,18 +225,18 @@ void AskAbout(const std::vector<Place>& places, Sources* sources) {
 
 }  // namespace
 
-void SetSourceLines(bool on) noexcept { lookUp.store(on); }
+void SetSourceLines(bool on) noexcept { lookUpSources.store(on); }
 
 std::vector<SourcePlace> FindSourcePlaces(const std::vector<const void*>& addresses) {
     std::vector<SourcePlace> found(addresses.size());
-    if (!lookUp.load()) {
+    if (!lookUpSources.load()) {
         return found;
     }
     const NoCancellation noCancellation;
-    std::vector<Place> places;
+    std::vector<FilePlace> places;
     places.reserve(addresses.size());
     for (const void* const address : addresses) {
-        places.push_back(PlaceOf(address));
+        places.push_back(FilePlaceOf(address));
     }
     Sources& sources = TheSources();
     const std::lock_guard<std::mutex> lock(sources.mutex);

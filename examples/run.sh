@@ -8,7 +8,7 @@
 # Without a trace it serves the sample that comes with the project.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 
 options=("$@")
 if (($# > 0)) && [[ $1 != -* ]]; then
@@ -21,9 +21,17 @@ build() {
 }
 
 cd "$root"
+# Two builds in one folder would write the same files.
+mkdir -p build
+exec {lock}>build/run.lock
+if ! flock --nonblock "$lock"; then
+    echo "another examples/run.sh builds in $root/build; waiting until it is built"
+    flock "$lock"
+fi
 source examples/parts.sh
 part packages "Debian packages that are missing" examples/install_packages.sh
 part build "the library and serve; 1 to 3 minutes if nothing is built yet" build
 parts_done
+exec {lock}>&-
 cd - >/dev/null
 exec "$root/build/release/bin/serve" "${options[@]}"

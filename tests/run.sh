@@ -15,7 +15,7 @@
 #   tests/run.sh --install [PART ...]   only the Debian packages that they need
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 cd "$root"
 source examples/parts.sh
 jobs=$(nproc)

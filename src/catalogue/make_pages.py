@@ -180,19 +180,31 @@ def error_causes(catalogue):
     return page
 
 
-def arguments_table(header):
-    """The arguments of phase one, whose comment is the first of the header with parameters."""
+def cells(row):
+    return [cell.strip() for cell in row.strip().strip("|").split(" |")]
+
+
+def arguments_table(header, shown=""):
+    """The arguments of phase one, whose comment is the first of the header with parameters.
+
+    Columns of the shown table behind the fifth are written by hand; they are kept.
+    """
+    kept = {row[0]: row[5:] for row in map(cells, shown.splitlines())}
+    further = kept.get("argument", [])
     for comment, _ in DOCUMENTED.findall(header.read_text(encoding="utf-8")):
         parameters = read_comment(comment, PARAM)
         if parameters:
             break
-    rows = ["| argument | shape | dtype | direction | meaning |", "| --- | --- | --- | --- | --- |"]
+    rows = [" | ".join(["| argument | shape | dtype | direction | meaning", *further, ""]).rstrip(),
+            "|" + " --- |" * (5 + len(further))]
     for match, text in parameters:
         if match[2] not in OUTPUTS:
             tensor = TENSOR.match(text)
             dtype, shape, meaning = tensor.groups() if tensor else ("int64", "attribute", text)
-            rows.append(f"| {match[2]} | {shape} | {dtype.upper().replace(' OR ', ' or ')} | "
-                        f"{DIRECTIONS[match[1]]} | {meaning} |")
+            own = kept.get(match[2], [])
+            own += [""] * (len(further) - len(own))
+            rows.append(" | ".join([f"| {match[2]}", shape, dtype.upper().replace(" OR ", " or "), DIRECTIONS[match[1]],
+                                    meaning, *own, ""]).rstrip())
     return "\n".join(rows) + "\n"
 
 
@@ -210,7 +222,7 @@ def pages(catalogue):
     operators = catalogue.root / "include/aclnnop"
     for page in sorted((catalogue.root / "docs/operators").glob("*.md")):
         text = page.read_text(encoding="utf-8")
-        yield page, TABLE.sub(lambda match: match[1] + arguments_table(operators / match[2]), text)
+        yield page, TABLE.sub(lambda match: match[1] + arguments_table(operators / match[2], match[3]), text)
 
 
 def stale(catalogue):

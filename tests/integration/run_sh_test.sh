@@ -13,6 +13,7 @@ mkdir -p "$clone/examples" "$clone/build/release/bin" "$folder/bin"
 cp "$root/examples/run.sh" "$root/examples/parts.sh" "$clone/examples/"
 printf '#!/bin/sh\n' >"$clone/examples/install_packages.sh"
 printf '#!/bin/sh\necho "serves in $PWD: $*"\n' >"$clone/build/release/bin/serve"
+printf '#!/bin/sh\n' >"$clone/build/release/bin/step_loop"
 # The build begins, tells so, and ends when it is told to.
 mkfifo "$folder/begun" "$folder/end"
 cat >"$folder/bin/cmake" <<EOF
@@ -20,7 +21,7 @@ cat >"$folder/bin/cmake" <<EOF
 [ "\$1" = --preset ] && [ -n "\$WAITS" ] && echo begun >"$folder/begun" && read -r _ <"$folder/end"
 echo "cmake in \$PWD"
 EOF
-chmod +x "$clone"/examples/*.sh "$clone/build/release/bin/serve" "$folder/bin/cmake"
+chmod +x "$clone"/examples/*.sh "$clone"/build/release/bin/* "$folder/bin/cmake"
 export PATH=$folder/bin:$PATH
 
 ln -s "$clone/examples/run.sh" "$folder/link"

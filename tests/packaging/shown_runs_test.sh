@@ -13,7 +13,7 @@ ln -s "$build" "$scratch/clone/build/release"
 
 for page in README.md README.zh.md docs/tutorial.md; do
     awk '/^<!-- run: .* -->$/ { wanted = 1; next }
-         wanted && /^```/ { if (inside) exit; inside = 1; next }
+         wanted && /^```/ { inside = !inside; wanted = inside; next }
          inside { print }' "$root/$page" >"$scratch/shown"
     [[ -s $scratch/shown ]] || fail "$page shows no run"
     (

@@ -26,7 +26,7 @@ ROOT = HERE.parents[1]
 CATALOGUE = HERE.parent / "catalogue" / "functions" / "aclnn.csv"
 
 # The pages that say how many operators compute, and such a number.
-NUMBERED = {"README.md", "README.zh.md", "docs/ci.md", "docs/aclnn.md", "docs/coming_from_cann.md",
+NUMBERED = {"README.md", "README.zh.md", "docs/ci.md", "docs/ci.zh.md", "docs/aclnn.md", "docs/coming_from_cann.md",
             "docs/coming_from_cann.zh.md"}
 NUMBER = re.compile(r"[\d,]+<!-- operators: (computing|refusing|all) -->")
 

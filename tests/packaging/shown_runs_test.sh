@@ -11,7 +11,7 @@ mkdir -p "$scratch/clone/build"
 ln -s "$root/include" "$root/examples" "$scratch/clone/"
 ln -s "$build" "$scratch/clone/build/release"
 
-for page in README.md README.zh.md docs/tutorial.md; do
+for page in README.md README.zh.md docs/tutorial.md docs/tutorial.zh.md; do
     awk '/^<!-- run: .* -->$/ { wanted = 1; next }
          wanted && /^```/ { inside = !inside; wanted = inside; next }
          inside { print }' "$root/$page" >"$scratch/shown"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cpack -G DEB: the library, its -dev package (with the mock), both packages of graph mode, the Python
-# package, and the tools if they are built.
+# cpack -G DEB: the library, its -dev package (with the mock), both packages of graph mode,
+# the Python package, and the tools if they are built.
 set(CPACK_PACKAGE_NAME advance-step)
 set(CPACK_PACKAGE_VENDOR "libadvance_step")
 set(CPACK_PACKAGE_CONTACT "libadvance_step maintainers <maintainers@localhost>")

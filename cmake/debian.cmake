@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cpack -G DEB: the library, its -dev package (with the mock), both packages of graph mode, and the
-# Python package.
+# cpack -G DEB: the library, its -dev package (with the mock), both packages of graph mode,
+# the Python package, and the tools if they are built.
 set(CPACK_PACKAGE_NAME advance-step)
 set(CPACK_PACKAGE_VENDOR "libadvance_step")
 set(CPACK_PACKAGE_CONTACT "libadvance_step maintainers <maintainers@localhost>")
@@ -69,8 +69,20 @@ file(WRITE ${PROJECT_BINARY_DIR}/debian/prerm
 set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/prerm)
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "${PROJECT_DESCRIPTION}: Python package")
 
+set(packaged_components runtime devel graph_runtime graph python)
+if(TARGET serve)
+  list(APPEND CPACK_COMPONENTS_ALL tools)
+  list(APPEND packaged_components tools)
+  set(CPACK_COMPONENT_TOOLS_GROUP tools)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME advance-step-tools)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION utils)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION}-1)")
+  set(CPACK_DEBIAN_TOOLS_DESCRIPTION "${PROJECT_DESCRIPTION}: serve, a planner of servers")
+endif()
+
 # The licence comes with each package.
-foreach(component IN ITEMS runtime devel graph_runtime graph python)
+foreach(component IN LISTS packaged_components)
   string(TOUPPER ${component} name)
   string(TOUPPER ${CPACK_COMPONENT_${name}_GROUP} group)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright COMPONENT ${component} EXCLUDE_FROM_ALL

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The installation of the library by component: runtime, devel, static, python and cann.
-# Components graph_runtime, graph and mock have rules of their own. All but python and cann come with a
-# plain install. docs/packaging.md
+# Components graph_runtime, graph, mock and tools have rules of their own. All but python, cann and tools come
+# with a plain install. docs/packaging.md
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/advance_step)
 
 install(TARGETS advance_step EXPORT advance_step-targets

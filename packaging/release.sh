@@ -61,7 +61,7 @@ step "the libraries and the wheel"
 cd "$source"
 quietly cmake --preset release -DADVANCE_STEP_BUILD_PYTHON=ON -DPython3_EXECUTABLE="$python"
 quietly cmake --build --preset release --target advance_step advance_step_archive advance_step_cann \
-    advance_step_graph advance_step_wheel
+    advance_step_graph advance_step_wheel serve
 wheels=("$build"/python/*.whl)
 platform=$(packaging/wheel_platform.py "${wheels[0]}")
 quietly "$python" -m wheel tags --remove --platform-tag "$platform" "${wheels[0]}"

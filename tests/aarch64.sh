@@ -17,7 +17,7 @@ examples/install_packages.sh g++-aarch64-linux-gnu libfmt-dev:arm64 libgmock-dev
     libzstd-dev:arm64 qemu-user zlib1g-dev:arm64
 
 examples=(acl_tour_c acl_tour_cpp advance_step_c client_objects decode_loop graph_capture graph_classic
-    graph_mode hpp_decode speculative step_example traced_step tutorial)
+    graph_mode hpp_decode speculative step_example step_loop traced_step tutorial)
 golden=(conformance_operators graph_calls)
 cmake --fresh --preset aarch64
 cmake --build --preset aarch64 --target "${examples[@]}" "${golden[@]}" serve

@@ -15,7 +15,7 @@
 #   tests/run.sh --install [PART ...]   only the Debian packages that they need
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 cd "$root"
 source examples/parts.sh
 jobs=$(nproc)
@@ -80,7 +80,7 @@ run_release() {
     configure release
     tests/lint/check_budgets.py steps serve build/release serve
     cmake --build build/release --target advance_step advance_step_archive advance_step_cann advance_step_graph \
-        dashboard step_example tutorial
+        dashboard cookbook serve step_example step_loop tutorial
     ctest --test-dir build/release --no-tests=error -R '^dashboard$'
     tests/packaging/run.sh build/release
     tests/operators/run.sh || (($? == 77)) # skipped

@@ -17,9 +17,6 @@ using own::AddPayload;
 using own::AddTiling;
 using own::kMostAxes;
 
-constexpr op::DataTypes kNumbers = op::OneOf(ACL_FLOAT, ACL_INT32, ACL_INT64);
-constexpr op::Shapes kAnyShape = {op::Shape::Any()};
-
 /// The axis of a tensor that meets an axis of out, counted from the last; 1 where it has none.
 int64_t DimAt(const op::TensorView& view, int64_t rank, int64_t axis) {
     const int64_t own = axis - (rank - view.rank);
@@ -27,6 +24,9 @@ int64_t DimAt(const op::TensorView& view, int64_t rank, int64_t axis) {
 }
 
 // [table]
+constexpr op::DataTypes kNumbers = op::OneOf(ACL_FLOAT, ACL_INT32, ACL_INT64);
+constexpr op::Shapes kAnyShape = {op::Shape::Any()};
+
 struct Add {
     using Payload = AddPayload;
     static constexpr const char kName[] = "aclnnAdd";

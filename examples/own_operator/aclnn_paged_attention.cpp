@@ -17,6 +17,7 @@ using own::PagedAttentionFault;
 using own::PagedAttentionPayload;
 using own::PagedAttentionTiling;
 
+// [dims]
 struct Dim {
     enum : uint8_t {
         kNone,
@@ -34,6 +35,7 @@ struct Dim {
 
 constexpr op::Shapes kPerHead = {
     {"[numSeqs, numHeads, headSize]", Dim::kSeqs, Dim::kHeads, Dim::kHeadSize}};
+// [/dims]
 constexpr op::Shapes kCache = {{"[numBlocks, blockSize, numKvHeads, headSize]", Dim::kBlocks,
                                 Dim::kBlockSize, Dim::kKvHeads, Dim::kHeadSize}};
 constexpr op::Shapes kTables = {{"[numSeqs, maxBlocks]", Dim::kSeqs, Dim::kMaxBlocks}};

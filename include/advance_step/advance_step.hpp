@@ -11,7 +11,7 @@
 /// returns. The objects of a device must be destroyed before its last Device.
 ///
 /// The interface makes the same calls as a C program. It allocates host memory only for the vectors
-/// that Tensor::Download returns, and when a call fails.
+/// that Tensor::Download returns, for the copies of StepState, and when a call fails.
 #ifndef ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_
 #define ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_
 
@@ -23,5 +23,6 @@
 #include "advance_step/cpp/operators.hpp"
 #include "advance_step/cpp/result.hpp"
 #include "advance_step/cpp/runtime.hpp"
+#include "advance_step/cpp/step_state.hpp"
 
-#endif  /* ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_ */
+#endif /* ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_ */

@@ -34,6 +34,14 @@ typedef struct {
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID  deviceId is not in [0, device count)
 ADVSTEP_API aclError advstepReadCounters(int32_t deviceId, AdvStepCounters* counters);
 
+/// Reads one counter of a device by its name: a member of AdvStepCounters, "stalled", or a counter
+/// of an operator of another library that has run in this process. "stalled" counts the launches of
+/// Step that left slots waiting for recovery while no slot generates: nothing changes any more
+/// until the host stops a slot, or puts more blocks on the free list.
+/// @retval ACL_ERROR_INVALID_PARAM        name or value is NULL, or there is no such counter
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID  deviceId is not in [0, device count)
+ADVSTEP_API aclError advstepReadCounter(int32_t deviceId, const char* name, uint64_t* value);
+
 /// Sets the counters of a device to 0.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID  deviceId is not in [0, device count)
 ADVSTEP_API aclError advstepResetCounters(int32_t deviceId);

@@ -66,6 +66,14 @@ void SetScalars(const StepView& v) {
     *v.a.recoverLens = 0;
 }
 
+// Returns whether slots wait for recovery and no slot generates, so that all later steps leave the
+// state as it is unless the host changes it.
+bool IsStalled(const StepView& v) {
+    const StepPlan& plan = v.plan();
+    return plan.stackTop > plan.recoveries &&
+           std::memchr(v.a.stopFlags, 0, static_cast<size_t>(v.t.batch)) == nullptr;
+}
+
 }  // namespace
 
 void StepGiveBack(const CoreContext& core, const void* payload) {
@@ -137,6 +145,7 @@ void CountStep(const void* payload, int64_t* numbers) {
     numbers[StepCounter::kPreempted] = plan.victims;
     numbers[StepCounter::kDispatched] = plan.dispatched;
     numbers[StepCounter::kRecovered] = plan.recoveries;
+    numbers[StepCounter::kStalled] = IsStalled(v) ? 1 : 0;
 }
 
 }  // namespace advstep

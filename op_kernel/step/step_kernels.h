@@ -33,12 +33,13 @@ void StepOnOneCore(const CoreContext& core, const void* payload);
 bool IsBriefStep(const void* payload);
 
 /// The counters of Step: slots whose blocks were freed, slots that needed a block, slots preempted,
-/// blocks given to slots that needed one, and slots recovered.
+/// blocks given to slots that needed one, slots recovered, and launches that left slots waiting
+/// with no slot generating.
 struct StepCounter {
-    enum : int32_t { kReleased, kNeeded, kPreempted, kDispatched, kRecovered, kCount };
+    enum : int32_t { kReleased, kNeeded, kPreempted, kDispatched, kRecovered, kStalled, kCount };
 };
 inline constexpr CounterNames kStepCounters = {
-    StepCounter::kCount, {"released", "needed", "preempted", "dispatched", "recovered"}};
+    StepCounter::kCount, {"released", "needed", "preempted", "dispatched", "recovered", "stalled"}};
 
 /// The work of a launch, read from its plan.
 void CountStep(const void* payload, int64_t* numbers);

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "src/base/crash_signal.h"
+#include "src/base/source_lines.h"
 
 namespace advstep {
 namespace {
@@ -78,22 +79,53 @@ std::string CallStack::EntryCall() const {
     return function;
 }
 
+std::vector<const void*> CallStack::Shown(size_t most) const {
+    std::vector<const void*> calls;
+    for (int frame = FirstShown(); frame < frames && calls.size() < most; ++frame) {
+        calls.push_back(CallBefore(addresses[frame]));
+    }
+    return calls;
+}
+
+std::vector<CallStack::Frame> CallStack::Frames(size_t most) const {
+    const std::vector<SourcePlace> places = FindSourcePlaces(Shown(most));
+    const int first = FirstShown();
+    std::vector<Frame> named(places.size());
+    for (size_t i = 0; i < places.size(); ++i) {
+        NameFrame(addresses[first + static_cast<int>(i)], &named[i].file, &named[i].function);
+        if (named[i].function.empty()) {
+            named[i].function = places[i].function;
+        }
+        named[i].line = places[i].line;
+    }
+    return named;
+}
+
 std::vector<std::string> CallStack::Lines(size_t most) const {
     std::vector<std::string> lines;
-    for (int frame = FirstShown(); frame < frames && lines.size() < most; ++frame) {
-        std::string file;
-        std::string function;
-        NameFrame(addresses[frame], &file, &function);
-        if (file.empty()) {
-            lines.push_back(fmt::format("{}", addresses[frame]));
+    const int first = FirstShown();
+    for (const Frame& frame : Frames(most)) {
+        void* const address = addresses[first + static_cast<int>(lines.size())];
+        if (frame.file.empty()) {
+            lines.push_back(fmt::format("{}", address));
             continue;
         }
-        const char* const call = CallBefore(addresses[frame]);
+        const char* const call = CallBefore(address);
         const auto offset = static_cast<size_t>(call - static_cast<const char*>(ObjectOf(call)));
-        lines.push_back(fmt::format("{}+{:#x}", file, offset) +
-                        (function.empty() ? "" : " (" + function + ")"));
+        lines.push_back(fmt::format("{}+{:#x}", frame.file, offset) +
+                        (frame.function.empty() ? "" : " (" + frame.function + ")") +
+                        (frame.line.empty() ? "" : " at " + frame.line));
     }
     return lines;
+}
+
+void CallStack::FindSources(const std::vector<const CallStack*>& stacks, size_t most) {
+    std::vector<const void*> calls;
+    for (const CallStack* const stack : stacks) {
+        const std::vector<const void*> shown = stack->Shown(most);
+        calls.insert(calls.end(), shown.begin(), shown.end());
+    }
+    (void)FindSourcePlaces(calls);
 }
 
 void CallStack::Write(size_t most) const noexcept {

@@ -24,10 +24,15 @@ struct CallStack {
 
     bool Empty() const { return frames == 0; }
 
-    /// Returns "FILE+OFFSET (FUNCTION)" for each frame, innermost first, at most `most`. The frames
-    /// of this library before those of its caller are left out, unless the library is linked into
-    /// the program.
+    /// Returns "FILE+OFFSET (FUNCTION) at SOURCE:LINE" for each frame, innermost first, at most
+    /// `most`; a part that is not known is left out. The frames of this library before those of its
+    /// caller are left out, unless the library is linked into the program. It may start a tool
+    /// (FindSourcePlaces).
     std::vector<std::string> Lines(size_t most) const;
+
+    /// Looks up the sources of what Lines(most) of each stack shows, so that the tool runs once for
+    /// all of them.
+    static void FindSources(const std::vector<const CallStack*>& stacks, size_t most);
 
     /// Returns the name of this library's function that its caller has called, or "" if it is not
     /// known, because the library is linked into the program.
@@ -37,11 +42,8 @@ struct CallStack {
     /// known; a function of C++ is demangled, with its parameters.
     template <typename Visit>
     void ForEachFrame(Visit&& visit) const {
-        for (int frame = FirstShown(); frame < frames; ++frame) {
-            std::string file;
-            std::string function;
-            NameFrame(addresses[frame], &file, &function);
-            visit(std::string_view(file), std::string_view(function));
+        for (const Frame& frame : Frames(kMostFrames)) {
+            visit(std::string_view(frame.file), std::string_view(frame.function));
         }
     }
 
@@ -59,7 +61,15 @@ struct CallStack {
     bool operator<(const CallStack& other) const;
 
  private:
+    struct Frame {
+        std::string file;
+        std::string function;
+        std::string line;
+    };
+
     int FirstShown() const;
+    std::vector<const void*> Shown(size_t most) const;
+    std::vector<Frame> Frames(size_t most) const;
     static void NameFrame(void* address, std::string* file, std::string* function);
 };
 

@@ -69,6 +69,11 @@ std::string Finding::Text() const {
         text += "  " + lines_[i] + "\n";
     }
     size_t room = most - lines;
+    std::vector<const CallStack*> shown;
+    for (const NamedStack& named : stacks_) {
+        shown.push_back(&named.stack);
+    }
+    CallStack::FindSources(shown, kMostFramesOfJson);
     for (size_t i = 0; i < std::min(stacks_.size(), kMostLines - 1); ++i) {
         text += "  " + stacks_[i].heading + "\n";
         const std::vector<std::string> frames = stacks_[i].stack.Lines(room / (stacks_.size() - i));

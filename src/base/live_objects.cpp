@@ -148,19 +148,24 @@ std::string LeakText(const char* when,
     }
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const Group& one, const Group& other) { return one.bytes > other.bytes; });
+    sorted.resize(std::min(sorted.size(), kMostGroups));
+    std::vector<const CallStack*> shown;
+    for (const Group& group : sorted) {
+        shown.push_back(&group.first->stack);
+    }
+    CallStack::FindSources(shown, kMostLines);
     std::string text =
         fmt::format("advance_step leaks: {} {} not freed before {}:\n", objects.size(),
                     objects.size() == 1 ? "object was" : "objects were", when);
-    for (size_t index = 0; index < std::min(sorted.size(), kMostGroups); ++index) {
-        const Group& group = sorted[index];
+    for (const Group& group : sorted) {
         const KindName name = NameOfKind(group.kind);
         text += fmt::format("  {} {}", group.count, group.count == 1 ? name.one : name.many);
         text += group.bytes > 0 ? fmt::format(", {} bytes", group.bytes) : "";
         text += fmt::format(", of {}\n", group.first->call);
         AppendStack(group.first->stack, &text);
     }
-    if (sorted.size() > kMostGroups) {
-        text += fmt::format("  and those of {} other places\n", sorted.size() - kMostGroups);
+    if (groups.size() > sorted.size()) {
+        text += fmt::format("  and those of {} other places\n", groups.size() - sorted.size());
     }
     return text;
 }

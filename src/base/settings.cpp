@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "advance_step/version.h"
 #include "src/base/cann_version.h"
 #include "src/base/host_memory.h"
 
@@ -107,6 +108,7 @@ constexpr Choice<LogLevel> kLogLevels[] = {{"off", LogLevel::kOff},
                                            {"info", LogLevel::kInfo},
                                            {"debug", LogLevel::kDebug}};
 
+constexpr Choice<bool> kSwitch[] = {{"on", true}, {"off", false}};
 constexpr Choice<LeakMode> kLeakModes[] = {
     {"off", LeakMode::kOff}, {"report", LeakMode::kReport}, {"fail", LeakMode::kFail}};
 
@@ -195,8 +197,10 @@ const SettingRow kSettings[] = {
      [](const std::string& text, Settings* s) { return Choose(text, kLogLevels, &s->logLevel); }},
     {"ADVANCE_STEP_LEAKS", "off, report or fail",
      [](const std::string& text, Settings* s) { return Choose(text, kLeakModes, &s->leaks); }},
+    {"ADVANCE_STEP_SOURCE_LINES", "on or off",
+     [](const std::string& text, Settings* s) { return Choose(text, kSwitch, &s->sourceLines); }},
     {"ADVANCE_STEP_SANITIZE",
-     "all, or some of memory, race, init, sync and limits with commas between them",
+     "off, all, or some of memory, race, init, sync and limits with commas between them",
      [](const std::string& text, Settings* s) {
          return ReadSanitizerChecks(text, &s->sanitizer.checks);
      }},
@@ -445,6 +449,7 @@ void LogSettings(const Settings& settings) {
                                 name, Nearest(name)));
         }
     }
+    Log(LogLevel::kInfo, "libadvance_step {}", ADVSTEP_VERSION_STRING);
     Log(LogLevel::kInfo, "settings of the environment:{}", chosen.empty() ? " none" : chosen);
     Log(LogLevel::kInfo,
         "{} devices of SoC {}: {} vector cores and {} bytes of memory each, on {} threads",

@@ -51,6 +51,7 @@ struct Settings {
     Isa isa = Isa::kBaseline;  // the instruction set of kernels, which this machine supports
     LogLevel logLevel = LogLevel::kError;
     LeakMode leaks = LeakMode::kOff;
+    bool sourceLines = true;  // of the call stacks of leaks and findings
     SanitizerSettings sanitizer;
     std::string trace;                  // path of the trace file; empty: no trace
     std::string cannVersion = "9.2.0";  // of the packages, for the version calls

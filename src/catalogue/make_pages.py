@@ -5,8 +5,9 @@
 make_pages.py --update  writes them anew
 make_pages.py           says which of them are out of date
 
-These are supported_calls.md, also in Chinese; error_causes.md, the codes of each call; and in docs/operators each
-table that follows a line `<!-- arguments: aclnn_step.h -->`.
+These are supported_calls.md, also in Chinese; error_causes.md, the codes of each call; in docs/operators each
+table that follows a line `<!-- arguments: aclnn_step.h -->`; and advance_step/version.h, which has the version of
+project() in CMakeLists.txt.
 """
 import collections
 import re
@@ -94,6 +95,41 @@ CAUSES_HEAD = """# The codes of each call
 The public headers describe the codes of each call; this table is made of them, by `src/catalogue/make_pages.py`.
 [Errors](errors.md) says what each code means, which calls have it beside those listed, and what to do.
 """
+VERSION_FILE = "include/advance_step/version.h"
+VERSION_HEADER = """// SPDX-License-Identifier: Apache-2.0
+/// The version of the project. This interface is the project's own. src/catalogue/make_pages.py
+/// makes the file of the version in CMakeLists.txt.
+#ifndef ADVSTEP_ADVANCE_STEP_VERSION_H_
+#define ADVSTEP_ADVANCE_STEP_VERSION_H_
+
+#include "acl/acl_base.h"
+
+/// The version of these headers: as numbers, as a text, and as one number for comparisons, such as
+/// `#if ADVSTEP_VERSION_NUMBER >= 2000` for 0.2.0 and later.
+#define ADVSTEP_VERSION_MAJOR {major}
+#define ADVSTEP_VERSION_MINOR {minor}
+#define ADVSTEP_VERSION_PATCH {patch}
+#define ADVSTEP_VERSION_STRING "{major}.{minor}.{patch}"
+#define ADVSTEP_VERSION_NUMBER \\
+    (ADVSTEP_VERSION_MAJOR * 1000000 + ADVSTEP_VERSION_MINOR * 1000 + ADVSTEP_VERSION_PATCH)
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+/// Returns the version of the library that the program runs with, which may be another one than
+/// that of the headers. It may be called before aclInit.
+/// @retval ACL_ERROR_INVALID_PARAM  majorVersion, minorVersion or patchVersion is NULL
+ADVSTEP_API aclError advstepGetVersion(int32_t* majorVersion, int32_t* minorVersion,
+                                       int32_t* patchVersion);
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif /* ADVSTEP_ADVANCE_STEP_VERSION_H_ */
+"""
+PROJECT = re.compile(r"^project\(advance_step VERSION (\d+)\.(\d+)\.(\d+) ", re.M)
 RETVAL = re.compile(r"@retval\s+((?:ACL|ACLNN)_ERR\w+)\s+(.*)")
 PARAM = re.compile(r"@param\[([\w,]+)\]\s+(\w+)\s+(.*)")
 TENSOR = re.compile(r"((?:bool|int32|int64)(?: or (?:bool|int32|int64))?)\s+(\[[^\]]*\])\s+(.*)")
@@ -144,31 +180,49 @@ def error_causes(catalogue):
     return page
 
 
-def arguments_table(header):
-    """The arguments of phase one, whose comment is the first of the header with parameters."""
+def cells(row):
+    return [cell.strip() for cell in row.strip().strip("|").split(" |")]
+
+
+def arguments_table(header, shown=""):
+    """The arguments of phase one, whose comment is the first of the header with parameters.
+
+    Columns of the shown table behind the fifth are written by hand; they are kept.
+    """
+    kept = {row[0]: row[5:] for row in map(cells, shown.splitlines())}
+    further = kept.get("argument", [])
     for comment, _ in DOCUMENTED.findall(header.read_text(encoding="utf-8")):
         parameters = read_comment(comment, PARAM)
         if parameters:
             break
-    rows = ["| argument | shape | dtype | direction | meaning |", "| --- | --- | --- | --- | --- |"]
+    rows = [" | ".join(["| argument | shape | dtype | direction | meaning", *further, ""]).rstrip(),
+            "|" + " --- |" * (5 + len(further))]
     for match, text in parameters:
         if match[2] not in OUTPUTS:
             tensor = TENSOR.match(text)
             dtype, shape, meaning = tensor.groups() if tensor else ("int64", "attribute", text)
-            rows.append(f"| {match[2]} | {shape} | {dtype.upper().replace(' OR ', ' or ')} | "
-                        f"{DIRECTIONS[match[1]]} | {meaning} |")
+            own = kept.get(match[2], [])
+            own += [""] * (len(further) - len(own))
+            rows.append(" | ".join([f"| {match[2]}", shape, dtype.upper().replace(" OR ", " or "), DIRECTIONS[match[1]],
+                                    meaning, *own, ""]).rstrip())
     return "\n".join(rows) + "\n"
+
+
+def version_header(catalogue):
+    major, minor, patch = PROJECT.search((catalogue.root / "CMakeLists.txt").read_text(encoding="utf-8")).groups()
+    return VERSION_HEADER.format(major=major, minor=minor, patch=patch)
 
 
 def pages(catalogue):
     """(file, text) of each page."""
+    yield catalogue.root / VERSION_FILE, version_header(catalogue)
     for words in (ENGLISH, CHINESE):
         yield catalogue.root / words["file"], supported_calls(catalogue, words)
     yield catalogue.root / "docs/error_causes.md", error_causes(catalogue)
     operators = catalogue.root / "include/aclnnop"
     for page in sorted((catalogue.root / "docs/operators").glob("*.md")):
         text = page.read_text(encoding="utf-8")
-        yield page, TABLE.sub(lambda match: match[1] + arguments_table(operators / match[2]), text)
+        yield page, TABLE.sub(lambda match: match[1] + arguments_table(operators / match[2], match[3]), text)
 
 
 def stale(catalogue):

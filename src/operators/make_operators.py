@@ -8,7 +8,8 @@
   make_operators.py forwards FILE [FAMILY]  the names that a library of the prefix forwards
   make_operators.py calls FILE           the functions that torch_npu finds in every mode
   make_operators.py mock FILE            the functions that advance_step::mock_operators replaces
-  make_operators.py page [--update]      says whether docs/aclnn_operators.md is out of date, or writes it
+  make_operators.py page [--update]      says whether docs/aclnn_operators.md, or a number of operators on another
+                                         page, is out of date, or writes it
   make_operators.py list                 what each function is, as JSON, for tests and pages
 
 README.md in this folder describes the lines of a table."""
@@ -22,10 +23,16 @@ import textwrap
 from dataclasses import dataclass, field
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 CATALOGUE = HERE.parent / "catalogue" / "functions" / "aclnn.csv"
 
 # The operators of the wheel's _aclnn_table.EVERY_MODE.
 IN_EVERY_MODE = re.compile(r"aclnn(FusedInferAttentionScore|PromptFlashAttention|IncreFlashAttention)(V\d)?$")
+
+# The pages that say how many operators compute, and such a number.
+NUMBERED = {"README.md", "README.zh.md", "docs/ci.md", "docs/ci.zh.md", "docs/aclnn.md", "docs/coming_from_cann.md",
+            "docs/coming_from_cann.zh.md"}
+NUMBER = re.compile(r"[\d,]+<!-- operators: (computing|refusing|all) -->")
 
 # Arguments without effect here: results are those of sums in float32 (docs/aclnn.md).
 IGNORED = {"cubeMathType", "innerPrecise"}
@@ -411,11 +418,31 @@ def page(update=""):
         text += ["", *notes] if notes else []
     text += ["", "## Refused", "", "Phase one returns 361001, and the message names the function.", "",
              wrapped([function for function in functions if not function.line])]
-    path = HERE.parents[1] / "docs" / "aclnn_operators.md"
+    stale = numbers_of_pages({"computing": computing, "refusing": len(functions) - computing, "all": len(functions)},
+                             update)
+    path = ROOT / "docs" / "aclnn_operators.md"
     if update:
         write(path, text)
     elif path.read_text(encoding="utf-8") != "\n".join(text) + "\n":
-        raise SystemExit("docs/aclnn_operators.md is out of date: make_operators.py page --update writes it")
+        stale.append("docs/aclnn_operators.md is out of date")
+    if stale:
+        raise SystemExit("\n".join(stale) + "\nmake_operators.py page --update writes them")
+
+
+def numbers_of_pages(counts, update):
+    """Writes the numbers in front of marks such as <!-- operators: computing -->, or returns what is wrong with them."""
+    stale = []
+    marked = set()
+    for path in sorted([*ROOT.glob("README*.md"), *(ROOT / "docs").glob("*.md")]):
+        text = path.read_text(encoding="utf-8")
+        marked |= {path.relative_to(ROOT).as_posix()} if NUMBER.search(text) else set()
+        renewed = NUMBER.sub(lambda match: f"{counts[match[1]]:,}<!-- operators: {match[1]} -->", text)
+        if renewed != text and update:
+            path.write_text(renewed, encoding="utf-8")
+        elif renewed != text:
+            stale.append(f"{path.relative_to(ROOT)} has another number of operators")
+    return stale + [f"{page} has no number of operators with a mark such as <!-- operators: computing -->"
+                    for page in sorted(NUMBERED - marked)]
 
 
 def wrapped(functions):

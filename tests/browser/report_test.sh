@@ -16,7 +16,7 @@ trap 'rm -rf "$folder"' EXIT
 
 # A name that is longer than a phone is wide.
 trace=$folder/$(printf 'conversation_%.0s' 1 2 3 4).csv
-cp "$(dirname "$0")/../../examples/serve/sample_trace.csv" "$trace"
+cp "$(dirname "$0")/../../tools/serve/sample_trace.csv" "$trace"
 "$1" "$trace" --max-seqs 32 --block-size 16 --blocks 900 --report "$folder/report.html" >/dev/null
 "$1" --max-seqs 64 --block-size 16 --blocks 1500 --report "$folder/compared.html" --compare "$folder/report.html" >/dev/null
 

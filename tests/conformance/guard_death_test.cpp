@@ -4,9 +4,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "conformance/guard_fixture.h"
 #include "gmock/gmock.h"
@@ -126,6 +128,30 @@ TEST_P(GuardModeDeathTest, FreedMemoryOnceEarlierWorkHasRun) {
     };
     EXPECT_DEATH(touch(),
                  "alive\nadvance_step error: guard: write at .* in freed memory: offset 0 ");
+}
+
+TEST_P(GuardModeDeathTest, SlackIsLookedAtByTheEndOfTheProcess) {
+    const auto overrun = [](int status) {
+        StartGuarded(GetParam());
+        volatile char* const device = Device(24);
+        volatile char* const pinned = Pinned(24);
+        device[24] = 1;
+        pinned[30] = 1;
+        Free(Device(40));
+        std::exit(status);
+    };
+    for (const auto& [status, expected] : {std::pair(0, 1), std::pair(7, 7)}) {
+        EXPECT_EXIT(overrun(status), testing::ExitedWithCode(expected),
+                    testing::AllOf(HasSubstr("has been written before the end of the process, "
+                                             "offset 24 of the 24 bytes at 0x"),
+                                   HasSubstr("offset 30 of the 24 bytes at 0x")));
+    }
+    const auto right = [] {
+        StartGuarded(GetParam());
+        Device(24)[23] = 1;
+        std::exit(0);
+    };
+    EXPECT_EXIT(right(), testing::ExitedWithCode(0), Not(HasSubstr("guard")));
 }
 
 TEST_P(GuardModeDeathTest, SlackIsLookedAtByTheFree) {

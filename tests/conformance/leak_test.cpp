@@ -148,6 +148,37 @@ TEST_F(LeakDeathTest, AreListedWithTheirCalls) {
               HasSubstr("conformance_device+0x"), Not(HasSubstr("libadvance_step.so"))));
 }
 
+// Another function than main calls it, and no symbol that the program exports names it.
+[[gnu::noinline]] void* AllocateInAStaticFunction() {
+    void* const memory = Allocate(64);
+    Need(memory != nullptr ? 0 : 1);
+    return memory;
+}
+
+TEST_F(LeakDeathTest, HaveLinesAndStaticFunctionsIfThereIsATool) {
+    if (access("/usr/bin/llvm-symbolizer", X_OK) != 0 && access("/usr/bin/addr2line", X_OK) != 0) {
+        GTEST_SKIP() << "neither llvm-symbolizer nor addr2line is installed";
+    }
+    EXPECT_EXIT(
+        {
+            Start("report", true);
+            (void)AllocateInAStaticFunction();
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0),
+        testing::ContainsRegex("AllocateInAStaticFunction\\(\\)\\) at .*leak_test.cpp:[0-9]+"));
+    EXPECT_EXIT(
+        {
+            Start("report", false);
+            (void)AllocateInAStaticFunction();
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0),
+        AllOf(HasSubstr("1 block of device memory"), Not(HasSubstr("leak_test.cpp"))));
+}
+
 TEST_F(LeakDeathTest, AreListedAtTheEndOfAProcessWithoutFinalize) {
     EXPECT_EXIT(
         {

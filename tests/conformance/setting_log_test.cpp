@@ -5,6 +5,7 @@
 #include <string>
 
 #include "acl/acl.h"
+#include "advance_step/version.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/runtime_test.h"
@@ -51,10 +52,12 @@ TEST(InfoLogTest, TellsSettingsAndDevices) {
                                           {"ADVANCE_STEP_SOC", "sim:5"},
                                           {"ADVANCE_STEP_MEMORY", "4M"},
                                           {"ADVANCE_STEP_THREADS", "3"}});
-    EXPECT_THAT(text, AllOf(HasSubstr("advance_step info: settings of the environment:"),
-                            HasSubstr(" ADVANCE_STEP_SOC=sim:5"),
-                            HasSubstr("advance_step info: 2 devices of SoC sim:5: 5 vector cores "
-                                      "and 4194304 bytes of memory each, on 3 threads\n")));
+    EXPECT_THAT(text,
+                AllOf(HasSubstr("advance_step info: libadvance_step " ADVSTEP_VERSION_STRING "\n"),
+                      HasSubstr("advance_step info: settings of the environment:"),
+                      HasSubstr(" ADVANCE_STEP_SOC=sim:5"),
+                      HasSubstr("advance_step info: 2 devices of SoC sim:5: 5 vector cores "
+                                "and 4194304 bytes of memory each, on 3 threads\n")));
 }
 
 TEST(InfoLogTest, TellsFailuresOfTasksAsTheyHappen) {

@@ -76,6 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
                     SettingCase{"GuardUnknown", "ADVANCE_STEP_GUARD", "on"},
                     SettingCase{"DivergenceUnknown", "ADVANCE_STEP_ON_DIVERGENCE", "abort"},
                     SettingCase{"LeaksUnknown", "ADVANCE_STEP_LEAKS", "on"},
+                    SettingCase{"SourceLinesUnknown", "ADVANCE_STEP_SOURCE_LINES", "yes"},
                     SettingCase{"LogUnknown", "ADVANCE_STEP_LOG", "verbose"}),
     support::CaseName());
 

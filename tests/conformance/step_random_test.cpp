@@ -4,6 +4,9 @@
 // are the same in every run.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "advance_step/counters.h"
 #include "conformance/machines.h"
 #include "reference/step_invariants.h"
 #include "support/random.h"
@@ -44,7 +47,7 @@ constexpr int64_t kPart = support::kThreadSanitizer ? 8 : 1;
 // What has happened in the runs so far.
 struct Tally {
     int64_t steps = 0, released = 0, dispatched = 0, preempted = 0, recovered = 0;
-    int64_t noProgress = 0, invalid = 0;  // steps
+    int64_t noProgress = 0, invalid = 0, stalled = 0;  // steps
 };
 
 // Serves with one repeatable executor; every step is that of the reference.
@@ -63,6 +66,10 @@ void Serve(const StepDims& dims, uint64_t seed, bool isExact, int64_t steps, Tal
         support::TakeMessage();
         EXPECT_TRUE(batch.Holds(data));
         ++tally.steps;
+        if (result.outcome == StepOutcome::kOk && data[kStepLens][0] > 0) {
+            const auto flags = data[kStopFlags].begin();
+            tally.stalled += std::find(flags, flags + dims.batch, 0) == flags + dims.batch;
+        }
         tally.released += result.released;
         tally.dispatched += result.dispatched;
         tally.preempted += result.preempted;
@@ -98,6 +105,13 @@ void Serve(const StepDims& dims, uint64_t seed, bool isExact, int64_t steps, Tal
         }
         ASSERT_FALSE(testing::Test::HasFailure());
     }
+}
+
+// The device has counted the steps after which slots wait and none generates.
+void ExpectStalled(const Tally& tally) {
+    uint64_t counted = 0;
+    EXPECT_TRUE(IsOk(advstepReadCounter(0, "stalled", &counted)));
+    EXPECT_EQ(counted, static_cast<uint64_t>(tally.stalled));
 }
 
 struct StepRandomRun {
@@ -138,6 +152,7 @@ TEST_P(StepRandomTest, AgreesWithTheReference) {
         EXPECT_GT(tally.invalid, 10);
         EXPECT_LT(tally.invalid + tally.noProgress, tally.steps / 2);
     }
+    ExpectStalled(tally);
     RecordProperty("steps", std::to_string(tally.steps));
 }
 
@@ -191,6 +206,7 @@ TEST_P(StepServiceTest, TenThousandSteps) {
     EXPECT_GE(tally.steps, 10000 / kPart);
     EXPECT_GT(tally.released, 500 / kPart);
     EXPECT_GT(tally.dispatched, 1000 / kPart);
+    ExpectStalled(tally);
 }
 
 INSTANTIATE_TEST_SUITE_P(FreeBlocks, StepServiceTest, testing::Values(14, 24, 60),

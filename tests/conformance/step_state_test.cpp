@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "advance_step/counters.h"
 #include "support/runtime_test.h"
 #include "support/step_batch.h"
 #include "support/table.h"
@@ -251,5 +252,45 @@ const StateCase kEdgeStates[] = {
 
 INSTANTIATE_TEST_SUITE_P(Table, StepEdgeStateTest, testing::ValuesIn(kEdgeStates),
                          support::CaseName());
+
+class StepStalledTest : public support::DeviceTest {
+ protected:
+    static uint64_t Stalled() {
+        uint64_t value = 77;
+        EXPECT_TRUE(IsOk(advstepReadCounter(0, "stalled", &value)));
+        return value;
+    }
+    // Runs the state, and keeps what it becomes.
+    static void Run(StepData& data) {
+        StepBatch batch(data);
+        ASSERT_TRUE(IsOk(batch.Plan()));
+        ASSERT_TRUE(IsOk(batch.Launch(nullptr)));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+        ASSERT_EQ(Step(data, false).outcome, StepOutcome::kOk);
+        EXPECT_TRUE(batch.Holds(data));
+    }
+};
+
+TEST_F(StepStalledTest, CountsTheRunsThatLeaveOnlySlotsThatWait) {
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+    StepData data = GoodState();
+    ASSERT_NO_FATAL_FAILURE(Run(data));
+    EXPECT_EQ(Stalled(), 0U) << "slot 3 waits, and others generate";
+
+    data = GoodState();
+    data[kStopFlags] = {1, 1, 1, 1, 1, 1, 0};
+    data[kUsedListLen] = {0, 0, 0, 1, 4, 0, -9};  // slot 4 on top wants four blocks, three are free
+    data[kSeqLensThisTime] = {0, 0, 0, 0, 0, 0};
+    ASSERT_NO_FATAL_FAILURE(Run(data));
+    EXPECT_EQ(Stalled(), 1U);
+    ASSERT_NO_FATAL_FAILURE(Run(data));
+    EXPECT_EQ(Stalled(), 2U);
+
+    data[kFreeList] = {104, 105, 106, 107, -1, -1, -1};
+    data[kFreeListLen] = {4};
+    ASSERT_NO_FATAL_FAILURE(Run(data));
+    EXPECT_EQ(data[kIsBlockStep][4], 0);
+    EXPECT_EQ(Stalled(), 2U) << "slot 4 is recovered";
+}
 
 }  // namespace

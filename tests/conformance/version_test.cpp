@@ -7,6 +7,7 @@
 #include <string>
 
 #include "acl/acl.h"
+#include "advance_step/version.h"
 #include "support/runtime_test.h"
 
 namespace {
@@ -159,6 +160,32 @@ TEST_F(VersionTest, CapabilitiesAreThoseOfTheSoc) {
                         aclGetDeviceCapability(0, ACL_DEVICE_INFO_L2_SIZE, nullptr), {"value"}));
     EXPECT_EQ(value, 7);
     support::WriteEnvironment({});
+}
+
+// The project's own version.
+
+TEST_F(VersionTest, OfTheLibraryIsThatOfTheHeadersAndTheProject) {
+    int32_t parts[3] = {-1, -1, -1};
+    EXPECT_TRUE(IsOk(advstepGetVersion(&parts[0], &parts[1], &parts[2])));
+    EXPECT_EQ(parts[0], ADVSTEP_VERSION_MAJOR);
+    EXPECT_EQ(parts[1], ADVSTEP_VERSION_MINOR);
+    EXPECT_EQ(parts[2], ADVSTEP_VERSION_PATCH);
+    EXPECT_EQ(parts[0] * 1000000 + parts[1] * 1000 + parts[2], ADVSTEP_VERSION_NUMBER);
+    EXPECT_STREQ(ADVSTEP_VERSION_STRING, ADVANCE_STEP_PROJECT_VERSION);
+    EXPECT_EQ(
+        std::to_string(parts[0]) + "." + std::to_string(parts[1]) + "." + std::to_string(parts[2]),
+        ADVANCE_STEP_PROJECT_VERSION);
+}
+
+TEST_F(VersionTest, OfTheLibraryNeedsThreePlaces) {
+    int32_t value = 7;
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, advstepGetVersion(nullptr, &value, &value),
+                        {"advstepGetVersion: ", "majorVersion"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, advstepGetVersion(&value, nullptr, &value),
+                        {"minorVersion"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, advstepGetVersion(&value, &value, nullptr),
+                        {"patchVersion"}));
+    EXPECT_EQ(value, 7);
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ std::vector<Call> RuntimeCalls() {
          },
          [](Scene&) -> int { return aclrtResetDeviceForce(1); }, nullptr},
         ADVSTEP_PLAIN(aclrtSynchronizeDeviceWithTimeout, 10000),
+        ADVSTEP_PLAIN(advstepReadCounter, 0, "stalled", reinterpret_cast<uint64_t*>(s.host)),
         ADVSTEP_PLAIN(aclrtGetMemInfo, ACL_HBM_MEM, reinterpret_cast<size_t*>(s.host),
                       reinterpret_cast<size_t*>(s.host)),
         ADVSTEP_PLAIN(aclrtGetDeviceInfo, 0, ACL_DEV_ATTR_VECTOR_CORE_NUM,

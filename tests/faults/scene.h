@@ -20,6 +20,7 @@
 #include "advance_step/host_operator.h"
 #include "advance_step/kv_invariants.h"
 #include "advance_step/sanitizer.h"
+#include "advance_step/version.h"
 
 namespace faults {
 

@@ -3,9 +3,9 @@
 // an error that says where.
 #include <algorithm>
 
-#include "examples/serve/request_trace.h"
 #include "fuzz/fuzz_machine.h"
 #include "fuzz/temporary_file.h"
+#include "tools/serve/request_trace.h"
 
 namespace {
 

@@ -30,9 +30,9 @@ def main():
     assert [float(cell) for cell in rows["tpot_target"][:2]] == [0.5, 0]
     assert not {"blocks", "trace", "token_budget"} & set(rows)
     for name, path in (("requests completed", "completed"), ("iterations", "iterations"),
-                       ("tokens per second", "tokens_per_second"), ("TTFT, p99", "ttft_seconds/p99"),
-                       ("TPOT, p50", "tpot_seconds/p50"), ("ITL, max", "itl_seconds/max"),
-                       ("end to end, p50", "e2e_seconds/p50"), ("K/V faults", "kv_faults")):
+                       ("throughput (tokens/s)", "tokens_per_second"), ("TTFT, p99 (s)", "ttft_seconds/p99"),
+                       ("TPOT, p50 (s)", "tpot_seconds/p50"), ("ITL, max (s)", "itl_seconds/max"),
+                       ("end to end, p50 (s)", "e2e_seconds/p50"), ("K/V faults", "kv_faults")):
         wanted = []
         for summary in (now, before):
             value = summary

@@ -149,6 +149,14 @@ def main():
     waits = [text_of(row[1]) for row in root.find(".//*[@id='waits']")[1:]]
     for shown, (reason, wanted) in zip(waits, summary["wait_seconds"].items(), strict=True):
         assert shown == f"{wanted:,.3f}", (reason, shown, wanted)
+    settings = {text_of(row[0]): (text_of(row[1]), text_of(row[2]))
+                for row in root.find(".//*[@id='settings']")[1:]}
+    assert settings["scheduler"] == (summary["scheduler"], "")
+    assert settings["blocks"] == (f"{summary['blocks']:,}", "blocks")
+    assert settings["time model"][0] == summary["time_model"]
+    assert settings["TTFT target"][1] == "s" and float(settings["cost of an iteration"][0]) > 0
+    origin = text_of(root.find(".//*[@id='origin']"))
+    assert re.fullmatch(r"serve [\d.]+ \(libadvance_step [\d.]+\), \d{4}-\d\d-\d\d \d\d:\d\d UTC(: serve .*)?", origin), origin
     assert summary["admission_seconds"]["max"] <= summary["ttft_seconds"]["max"]
     assert summary["ttft_seconds"]["p50"] < summary["e2e_seconds"]["p50"]
     print(f"report: {len(buckets)} points, {len(source)} bytes")

@@ -3,6 +3,7 @@
 // codes.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "acl/acl.h"
@@ -72,6 +73,35 @@ TEST_F(CountersTest, AFailedLaunchIsADataErrorAndNothingElse) {
     ASSERT_EQ(Advance(8), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
     ExpectCounters(1, 0, 0, 1);
     EXPECT_EQ(Read(0).noProgress, 0u);
+}
+
+TEST_F(CountersTest, AreReadByName) {
+    uint64_t value = 7;
+    EXPECT_EQ(advstepReadCounter(0, "stalled", &value), ACL_SUCCESS);
+    EXPECT_EQ(value, 0u) << "before any launch";
+    ASSERT_EQ(Advance(0), ACL_SUCCESS);
+    ASSERT_EQ(Advance(8), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+    const struct {
+        const char* name;
+        uint64_t value;
+    } expected[] = {{"launches", 2},  {"advanced", 3},   {"padded", 2},
+                    {"recovered", 0}, {"dataErrors", 1}, {"noProgress", 0}};
+    for (const auto& counter : expected) {
+        EXPECT_EQ(advstepReadCounter(0, counter.name, &value), ACL_SUCCESS) << counter.name;
+        EXPECT_EQ(value, counter.value) << counter.name;
+    }
+}
+
+TEST_F(CountersTest, HaveNoOtherNames) {
+    uint64_t value = 7;
+    for (const char* const name : {"", "Stalled", "padding"}) {
+        EXPECT_EQ(advstepReadCounter(0, name, &value), ACL_ERROR_INVALID_PARAM) << name;
+        EXPECT_NE(std::string(aclGetRecentErrMsg()).find("expected launches"), std::string::npos);
+    }
+    EXPECT_EQ(advstepReadCounter(0, nullptr, &value), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(advstepReadCounter(0, "launches", nullptr), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(advstepReadCounter(2, "launches", &value), ACL_ERROR_RT_INVALID_DEVICEID);
+    EXPECT_EQ(value, 7u);
 }
 
 TEST_F(CountersTest, StartOverWhenResetAndWhenTheDeviceIs) {

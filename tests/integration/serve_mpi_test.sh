@@ -202,7 +202,7 @@ silent)
         2 --data-parallel 2 --timeout 1 --stop-at 1:50
     # Rank 0 is none that hangs while it waits for the trace, here longer than it would have to answer.
     mkfifo "$folder/trace"
-    (sleep 5 && cat "$(dirname "$0")/../../examples/serve/sample_trace.csv" >"$folder/trace") &
+    (sleep 5 && cat "$(dirname "$0")/../../tools/serve/sample_trace.csv" >"$folder/trace") &
     expect_good 2 --data-parallel 2 --timeout 1 --limit 20 --trace "$folder/trace"
     wait "$!"
     # Nor while it waits for the reader of a file.

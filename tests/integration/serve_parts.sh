@@ -4,7 +4,7 @@ set -euo pipefail
 serve=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/serve_summary.sh"
-sample=$here/../../examples/serve/sample_trace.csv
+sample=$here/../../tools/serve/sample_trace.csv
 simulator=$here/../reference/serve_simulator.py
 header='TIMESTAMP,ContextTokens,GeneratedTokens'
 

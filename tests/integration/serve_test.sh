@@ -137,7 +137,7 @@ summary)
     ;;
 report)
     # Names that HTML gives a meaning of its own; pressure, so that every curve has something to show.
-    cp "$(dirname "$0")/../../examples/serve/sample_trace.csv" "$folder/a<b>&\"c\".csv"
+    cp "$(dirname "$0")/../../tools/serve/sample_trace.csv" "$folder/a<b>&\"c\".csv"
     expect_good --trace "$folder/a<b>&\"c\".csv" --max-seqs 32 --block-size 16 --blocks 900 \
         --report "$folder/report.html"
     python3 "$(dirname "$0")/check_report.py" "$folder/report.html" "$folder/summary.json" ||

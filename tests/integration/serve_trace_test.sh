@@ -21,6 +21,11 @@ memory)
     fi
     ;;
 arguments)
+    "$serve" --help >"$folder/help"
+    awk 'length > 80 { print FILENAME ": " $0; bad = 1 } END { exit bad }' "$folder/help" ||
+        fail "--help has lines of more than 80 columns"
+    "$serve" --version >"$folder/version"
+    grep -Eqx 'serve [0-9.]+ \(libadvance_step [0-9.]+\)' "$folder/version" || fail "--version"
     # A misspelt option is told as one, and its value is not taken for the trace.
     bad 'The following argument was not expected: --sumary' -- --sumary "$folder/out.json"
     ! grep -q -- --trace "$folder/out" || fail "the trace is told"
@@ -119,6 +124,12 @@ formats)
     bad 'unknown:1: line is "Timestamp,Tokens"' Azure BurstGPT Mooncake -- "$folder/unknown"
     head -c 3000 /dev/urandom >"$folder/noise"
     bad 'noise:1: ' -- "$folder/noise"
+    # From standard input, plain and compressed.
+    run - --requests "$folder/stdin.txt" <"$folder/azure"
+    cmp "$folder/azure.txt" "$folder/stdin.txt" || fail "standard input is read otherwise"
+    gzip -c "$folder/azure" | run --trace - --requests "$folder/stdin.txt"
+    cmp "$folder/azure.txt" "$folder/stdin.txt" || fail "compressed standard input is read otherwise"
+    bad 'standard input:1: ' -- - </dev/null
     # From a pipe, which cannot be read twice.
     run <(cat "$folder/azure") --requests "$folder/piped.txt"
     cmp "$folder/azure.txt" "$folder/piped.txt" || fail "a pipe is read otherwise"

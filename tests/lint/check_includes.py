@@ -8,11 +8,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "tests/lint/include_rules.json"
-FOLDERS = ["include", "opp", "src", "op_host", "op_kernel", "examples", "tests"]
+FOLDERS = ["include", "opp", "src", "op_host", "op_kernel", "examples", "tools", "tests"]
 # What an include may be relative to: clients see include/, those of graph mode the folders that CANN's
 # samples name, the project its root, tests also tests/.
-BASES = ["", "include", "include/aclnn", "tests", "examples", "examples/serve",
-         "examples/serve_mpi", "include/graph", "include/ge", "opp/built-in/op_proto/inc", "src/python"]
+BASES = ["", "include", "include/aclnn", "tests", "examples", "tools", "tools/serve",
+         "tools/serve_mpi", "include/graph", "include/ge", "opp/built-in/op_proto/inc", "src/python"]
 LIBRARIES = ("fmt/", "nlohmann/", "CLI/", "gtest/", "gmock/", "benchmark/", "mpi.h",
              "xxhash.h")
 # What the build makes of src/catalogue and src/operators, as if it were there.

@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OF_FUNCTIONS = ("include", "opp", "src", "op_host", "op_kernel")
-OF_FILES = OF_FUNCTIONS + ("examples", "tests", "docs", "packaging")
+OF_FILES = OF_FUNCTIONS + ("examples", "tools", "tests", "docs", "packaging")
 MOST_IN_FUNCTION, MOST_IN_FILE = 60, 900
 C = (".h", ".hpp", ".c", ".cpp", ".inc")
 TOKENS = re.compile(r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|"

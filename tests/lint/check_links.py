@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 # A file of the repository, by its path from the root.
-FILE = re.compile(r"(?<![\w/.$*{-])((?:src|op_host|op_kernel|tests|examples|docs|include|packaging)/[\w/+-]+"
+FILE = re.compile(r"(?<![\w/.$*{-])((?:src|op_host|op_kernel|tests|examples|tools|docs|include|packaging)/[\w/+-]+"
                   r"\.(?:cpp|c|hpp|h|py|sh|md|cmake|csv|json))\b")
 HEADING = re.compile(r"^#+ (.*?)\s*#*$", re.M)
 

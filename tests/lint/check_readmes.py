@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("src", "op_host", "op_kernel", "tests", "examples")
+FOLDERS = ("src", "op_host", "op_kernel", "tests", "examples", "tools")
 DATA = ("tests/golden", "tests/fuzz/corpus", "src/catalogue/functions")
 
 

@@ -13,7 +13,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("include", "opp", "src", "op_host", "op_kernel", "examples", "tests")
+FOLDERS = ("include", "opp", "src", "op_host", "op_kernel", "examples", "tools", "tests")
 DECLARING = ("src/", "op_host/", "op_kernel/")
 NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", re.S)
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.M)

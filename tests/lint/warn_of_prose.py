@@ -16,7 +16,7 @@ WORDS_FOR_USERS = 25000
 LINES_OF_README = 10
 RECORDS = ("docs/internals/decisions/", "docs/internals/log/")
 GENERATED = {"error_causes.md", "supported_calls.md"}
-FOLDERS_WITH_README = ("src/", "op_host/", "op_kernel/", "tests/", "examples/")
+FOLDERS_WITH_README = ("src/", "op_host/", "op_kernel/", "tests/", "examples/", "tools/")
 START = r"(?:^|[.:!]\s+|^[-|*]\s+)"
 FORMS = (
     ("a sentence begins with its relative clause",
@@ -95,7 +95,7 @@ def main():
                              "op_host/*", "op_kernel/*"],
                             cwd=ROOT, check=False, capture_output=True, text=True).stdout.split()
     listed = listed or [file.relative_to(ROOT).as_posix() for pattern in
-                        ("*.md", "docs/**/*.md", "tests/**/*.md", "examples/**/*.md", "include/**/*", "src/**/*",
+                        ("*.md", "docs/**/*.md", "tests/**/*.md", "examples/**/*.md", "tools/**/*.md", "include/**/*", "src/**/*",
                          "op_host/**/*", "op_kernel/**/*") for file in ROOT.glob(pattern)]
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in sorted(set(listed))
              if name.endswith((".md", ".h", ".hpp", ".c", ".cpp")) and (ROOT / name).is_file()}

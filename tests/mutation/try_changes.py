@@ -25,7 +25,7 @@ TREE = WORK / "tree"
 BUILD = TREE / "build/quick"  # the folder of the preset, so that a compiler cache knows most steps
 RESULTS = WORK / "results.jsonl"
 FOLDERS = ["op_kernel", "op_host", "src/aclnn", "src/runtime"]
-COPIED = ["CMakeLists.txt", "CMakePresets.json", "cmake", "docs", "examples", "include", "op_host", "op_kernel", "opp",
+COPIED = ["CMakeLists.txt", "CMakePresets.json", "cmake", "docs", "examples", "tools", "include", "op_host", "op_kernel", "opp",
           "packaging", "src", "tests"]
 # A test may take this many times as long as without a change, and so many seconds more. A change that makes it
 # take longer counts as noticed.

@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 quietly cpack -G DEB --config "$build/CPackConfig.cmake" -B "$scratch/debs"
 debs=("$scratch"/debs/*.deb)
-((${#debs[@]} == 5)) || fail "made ${#debs[@]} packages instead of 5"
+((${#debs[@]} == 6)) || fail "made ${#debs[@]} packages instead of 6"
 for deb in "${debs[@]}"; do
     name=$(dpkg-deb --field "$deb" Package)
     packages+=("$name")
@@ -18,8 +18,8 @@ for deb in "${debs[@]}"; do
         fail "$name has files with wrong owners or modes"
     fi
     if dpkg-deb --contents "$deb" | awk '{print $6}' |
-        grep -vE '^\./(usr/((lib|include|share)/.*|lib|include|share)?)?$'; then
-        fail "$name has files outside /usr/lib, /usr/include and /usr/share"
+        grep -vE '^\./(usr/((bin|lib|include|share)/.*|bin|lib|include|share)?)?$'; then
+        fail "$name has files outside /usr/bin, /usr/lib, /usr/include and /usr/share"
     fi
     dpkg-deb --contents "$deb" | grep -F " ./usr/share/doc/$name/copyright" >/dev/null || fail "$name has no licence"
     if dpkg-deb --contents "$deb" | grep -E 'ascendcl|opapi|set_env|__pycache__'; then
@@ -57,6 +57,8 @@ fi
 remove() { dpkg --purge "${packages[@]}" >/dev/null 2>&1 || true; }
 trap 'remove; rm -rf "$scratch"' EXIT
 quietly dpkg --install "${debs[@]}"
+(cd / && serve --limit 3 --summary "$scratch/served.json" >/dev/null) || fail "the installed serve does not serve"
+(cd / && serve --limit 3 /usr/share/advance_step/sample_trace.csv >/dev/null) || fail "no sample is installed"
 consumer find_package advance_step.c decode_loop.cpp
 build_consumer find_package
 "$scratch/find_package/build/c_program" >/dev/null

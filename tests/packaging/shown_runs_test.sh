@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The commands under a comment "run: ..." in the README and the tutorial print what is shown there.
+# The commands under a comment "run: ..." in the README and other pages print what is shown there.
 #
 #   shown_runs_test.sh BUILD-FOLDER
 set -euo pipefail
@@ -11,9 +11,9 @@ mkdir -p "$scratch/clone/build"
 ln -s "$root/include" "$root/examples" "$scratch/clone/"
 ln -s "$build" "$scratch/clone/build/release"
 
-for page in README.md README.zh.md docs/tutorial.md; do
+for page in README.md README.zh.md docs/tutorial.md docs/tutorial.zh.md docs/cookbook.md; do
     awk '/^<!-- run: .* -->$/ { wanted = 1; next }
-         wanted && /^```/ { if (inside) exit; inside = 1; next }
+         wanted && /^```/ { inside = !inside; wanted = inside; next }
          inside { print }' "$root/$page" >"$scratch/shown"
     [[ -s $scratch/shown ]] || fail "$page shows no run"
     (

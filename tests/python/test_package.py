@@ -99,6 +99,14 @@ def test_command_line(run_python):
     assert told["ADVANCE_STEP_LIBRARY"].strip() == os.environ["ADVANCE_STEP_LIBRARY"]
 
 
+def test_a_wrong_mode_of_host_operators_is_the_last_line(run_python):
+    reason = "ADVANCE_STEP_HOST_OPERATORS is 'foo'; expected one of 0, 1, queue, python, aclnn"
+    for program in (("-m", "advance_step.torch_npu", "-c", "print(1)"), ("import advance_step.torch_npu",)):
+        done = run_python(*program, ADVANCE_STEP_HOST_OPERATORS="foo")
+        assert done.returncode == 1 and done.stdout == "", done.stdout
+        assert done.stderr.splitlines()[-1].endswith(reason), done.stderr
+
+
 @pytest.mark.parametrize("module, content, options, ends, told", (
     ("wheel", "raise ImportError", (), True, "has no wheel; expected"),
     ("torch", "__version__ = '2.14.0+cpu'", (), True, "is for torch 2.13.0, and that of"),

@@ -13,6 +13,7 @@ place. Frames depend on the compiler: the page has them, and the comparison leav
 waits that never end only the first line is compared, since any thread may run the work.
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -70,7 +71,8 @@ def main():
 
     def renew(match):
         name, shown = match.groups()
-        run = subprocess.run([program, "--show", name], capture_output=True, text=True, timeout=120, check=False)
+        run = subprocess.run([program, "--show", name], capture_output=True, text=True, timeout=120, check=False,
+                             env={**os.environ, "ADVANCE_STEP_SOURCE_LINES": "off"})
         lines = first_finding(run.stderr)
         if lines is None:
             bad.append(f"{name} prints no finding: {run.stderr}")

@@ -87,6 +87,7 @@ ProgramRun RunChild(const std::string& mode, const std::string& argument,
                     support::Settings settings) {
     const support::TempFile file("");
     settings["ADVANCE_STEP_SANITIZE_FILE"] = file.Path();
+    settings.try_emplace("ADVANCE_STEP_SOURCE_LINES", "off");  // a tool's time for each program
     ProgramRun run;
     int ends[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC) != 0) {

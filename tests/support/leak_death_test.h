@@ -24,9 +24,10 @@ class LeakDeathTest : public EndedRuntimeTest {
     }
 };
 
-/// In the child of a death test.
-inline void Start(const char* mode) {
+/// In the child of a death test. Without `lines`, the report does not wait for a tool.
+inline void Start(const char* mode, bool lines = false) {
     setenv(kLeaks, mode, 1);
+    setenv("ADVANCE_STEP_SOURCE_LINES", lines ? "on" : "off", 1);
     if (aclInit(nullptr) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS) {
         std::_Exit(40);
     }

@@ -48,6 +48,12 @@ class Device {
         const int code = advstepReadCounters(id_, &counters);
         return detail::ToResult(code, counters);
     }
+    /// Calls advstepReadCounter.
+    Result<uint64_t> TryCounter(const char* name) const {
+        uint64_t value = 0;
+        const int code = advstepReadCounter(id_, name, &value);
+        return detail::ToResult(code, value);
+    }
 
     /// The device's number; -1 for an empty object.
     int32_t Id() const noexcept { return id_; }
@@ -59,6 +65,8 @@ class Device {
     void Synchronize() const { TrySynchronize().value(); }
     /// As TryCounters. @throws Error
     AdvStepCounters Counters() const { return TryCounters().value(); }
+    /// As TryCounter. @throws Error
+    uint64_t Counter(const char* name) const { return TryCounter(name).value(); }
 #endif
 
  private:
@@ -187,4 +195,4 @@ inline Result<void> Stream::TryWait(const Event& event) const {
 
 }  // namespace advance_step
 
-#endif  /* ADVSTEP_ADVANCE_STEP_CPP_RUNTIME_HPP_ */
+#endif /* ADVSTEP_ADVANCE_STEP_CPP_RUNTIME_HPP_ */

@@ -30,8 +30,11 @@ def _is_emulated() -> bool:
 
 def mode() -> str:
     """Returns the value of ADVANCE_STEP_HOST_OPERATORS, or "0" where there is no emulated device."""
-    if not _is_emulated():
-        return "0"
+    return checked_mode() if _is_emulated() else "0"
+
+
+def checked_mode() -> str:
+    """Returns the value of ADVANCE_STEP_HOST_OPERATORS. Raises ImportError if it is none."""
     wanted = os.environ.get("ADVANCE_STEP_HOST_OPERATORS") or "1"
     if wanted not in MODES:
         raise ImportError(f"ADVANCE_STEP_HOST_OPERATORS is {wanted!r}; expected one of "

@@ -27,7 +27,7 @@ import re
 import sys
 import warnings
 
-from . import __version__, _aclnn_operators, _cann
+from . import __version__, _aclnn_operators, _cann, _host_operators
 from ._elf import undefined_names
 from ._npu.table import operator
 
@@ -97,6 +97,8 @@ def _enable() -> None:
     if "torch_npu" in sys.modules and not _is_emulated():
         raise ImportError("torch_npu was imported before advance_step.torch_npu; expected it to be "
                           "the program's first import", name="torch_npu")
+    # Found later, it would be hidden behind torch's own words about a failed backend.
+    _host_operators.checked_mode()
     folder = _folder()
     _check_version()
     os.environ.update(_cann.variables())

@@ -54,6 +54,17 @@ uint64_t DeviceCounters::Read(std::string_view name) const {
     return sum;
 }
 
+bool DeviceCounters::IsCounted(std::string_view name) {
+    for (const std::atomic<const CounterNames*>& table : tables_) {
+        const CounterNames* const names = table.load(std::memory_order_acquire);
+        if (names != nullptr && std::find(names->names, names->names + names->count, name) !=
+                                    names->names + names->count) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void DeviceCounters::Reset() {
     for (int32_t counter = 0; counter < kCounters; ++counter) {
         before_.counters[counter].store(Sum(counter), std::memory_order_release);

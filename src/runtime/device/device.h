@@ -63,6 +63,9 @@ class DeviceCounters {
     /// Returns the sum of all operators' counters of that name.
     uint64_t Read(std::string_view name) const;
 
+    /// Returns whether an operator with a counter of that name has run in this process.
+    static bool IsCounted(std::string_view name);
+
     void Reset();
 
  private:

@@ -16,6 +16,7 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/base/sanitizer.h"
+#include "src/base/source_lines.h"
 #include "src/base/use_after_fork.h"
 #include "src/runtime/commands/callbacks.h"
 #include "src/runtime/commands/event.h"
@@ -192,6 +193,7 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
     }
     SetLogLevel(settings.logLevel);
     SetLeakMode(settings.leaks);
+    SetSourceLines(settings.sourceLines);
     LogSettings(settings);
     TheGuardedMemory().SetMode(settings.guard);
     const bool checksSync = Sanitizing(SanitizerCheck::kSync);

@@ -17,6 +17,7 @@
 #include "acl/acl_base.h"
 #include "src/base/at_load.h"
 #include "src/base/crash_signal.h"
+#include "src/base/exit_status.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/fork_records.h"
@@ -105,17 +106,18 @@ void DescribeAccess(int, const siginfo_t& info, const void* context) {
     line.Write();
 }
 
-// Ends the process because the byte at `address`, beside the block, is no longer that of the
-// pattern.
-[[noreturn]] void DieOfWrittenEdge(const GuardRecord& record, uintptr_t address) {
+// Says that the byte at `address`, beside the block, is no longer that of the pattern.
+void TellOfWrittenEdge(const GuardRecord& record, uintptr_t address, const char* when) {
     SignalLine line;
     line << "advance_step error: guard: ";
-    line.Address(address) << " has been written before the free, ";
+    line.Address(address) << " has been written before " << when << ", ";
     Describe(line, record, address);
     Expect(line, record);
     line.Write();
-    std::abort();
 }
+
+std::atomic<bool> exitHooked{false};
+void CheckGuardsAtExit(int, void*) { TheGuardedMemory().CheckAtExit(); }
 
 }  // namespace
 
@@ -127,6 +129,10 @@ GuardedMemory& TheGuardedMemory() {
 void GuardedMemory::SetMode(GuardMode mode) {
     if (mode != GuardMode::kOff) {
         DescribeCrashes({SIGSEGV, SIGBUS}, &DescribeAccess);
+        if (!exitHooked.exchange(true)) {
+            PrepareExitStatus();
+            (void)on_exit(&CheckGuardsAtExit, nullptr);
+        }
     }
     mode_.store(mode, std::memory_order_relaxed);
 }
@@ -227,17 +233,39 @@ Status GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t byt
     return made;
 }
 
-void GuardedMemory::CheckEdges(const GuardRecord& record) const {
+// Returns the first byte beside the block that has been written, or 0.
+uintptr_t GuardedMemory::FindWrittenEdge(const GuardRecord& record) {
     const uintptr_t begin = record.begin.load(std::memory_order_relaxed);
     const uintptr_t end = begin + record.bytes.load(std::memory_order_relaxed);
-    uintptr_t wrong = FirstWritten(record.pages, begin);
-    if (wrong == begin) {
-        wrong = FirstWritten(end, record.pages + record.pageBytes);
-        if (wrong == record.pages + record.pageBytes) {
-            return;
+    const uintptr_t pagesEnd = record.pages + record.pageBytes;
+    const uintptr_t before = FirstWritten(record.pages, begin);
+    if (before != begin) {
+        return before;
+    }
+    const uintptr_t behind = FirstWritten(end, pagesEnd);
+    return behind != pagesEnd ? behind : 0;
+}
+
+void GuardedMemory::CheckEdges(const GuardRecord& record) const {
+    if (const uintptr_t wrong = FindWrittenEdge(record); wrong != 0) {
+        TellOfWrittenEdge(record, wrong, "the free");
+        std::abort();
+    }
+}
+
+void GuardedMemory::CheckAtExit() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const GuardRecord* record = all_.load(std::memory_order_acquire); record != nullptr;
+         record = record->nextEver) {
+        // A range that is given back is cleared; a freed one has no memory.
+        if (record->range.load(std::memory_order_acquire) == 0 || record->freed.load()) {
+            continue;
+        }
+        if (const uintptr_t wrong = FindWrittenEdge(*record); wrong != 0) {
+            TellOfWrittenEdge(*record, wrong, "the end of the process");
+            FailAtExit();
         }
     }
-    DieOfWrittenEdge(record, wrong);
 }
 
 void GuardedMemory::Free(GuardRecord* record) noexcept {

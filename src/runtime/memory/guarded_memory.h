@@ -43,8 +43,9 @@ struct GuardRecord {
 /// Memory with unmapped pages at both sides, for ADVANCE_STEP_GUARD. A block of mode `after` ends
 /// where the unmapped page begins, except for the bytes that its alignment takes. A block of mode
 /// `before` begins where the unmapped page ends. The rest of the block's pages is filled with a
-/// pattern, which is compared when the block is freed. A freed block loses its memory and keeps its
-/// addresses in the quarantine, until newer blocks exceed the limits of the quarantine.
+/// pattern, which is compared when the block is freed, and at the end of the process. A freed block
+/// loses its memory and keeps its addresses in the quarantine, until newer blocks exceed the limits
+/// of the quarantine.
 ///
 /// mutex_ guards everything except the mode and the atomic members of the records. Only the locks
 /// of the page pool and of the fork records are taken after it.
@@ -63,6 +64,10 @@ class GuardedMemory {
     /// Ends the process with a message if something has been written beside the block.
     void CheckEdges(const GuardRecord& record) const;
 
+    /// Reports each block that is not freed and beside which something has been written, and lets
+    /// the process end with a failure.
+    void CheckAtExit();
+
     /// Frees the block, after CheckEdges.
     void Free(GuardRecord* record) noexcept;
 
@@ -73,6 +78,7 @@ class GuardedMemory {
     static constexpr size_t kMostQuarantinedBytes = size_t{64} << 30;  // of addresses
 
  private:
+    static uintptr_t FindWrittenEdge(const GuardRecord& record);
     GuardRecord* TakeRecord();
     Status Place(GuardRecord* record, size_t bytes, size_t alignment);
     static Status MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes);

@@ -17,11 +17,17 @@ TEST(SanitizerSettingsTest, ChecksAreNamesWithCommas) {
                           BitOf(SanitizerCheck::kSlots));
     EXPECT_TRUE(ReadSanitizerChecks("all", &checks));
     EXPECT_EQ(checks, 0x3FU);
+    for (const char* off : {"", "off"}) {
+        checks = 77;
+        EXPECT_TRUE(ReadSanitizerChecks(off, &checks));
+        EXPECT_EQ(checks, 0U);
+    }
 }
 
 TEST(SanitizerSettingsTest, OtherNamesAreRefused) {
     uint32_t checks = 77;
-    for (const char* text : {"", ",", "memory,", "memory,,race", "Memory", "slots", "race,host"}) {
+    for (const char* text :
+         {",", "memory,", "off,race", "memory,,race", "Memory", "slots", "race,host"}) {
         EXPECT_FALSE(ReadSanitizerChecks(text, &checks)) << text;
     }
     EXPECT_EQ(checks, 77U);

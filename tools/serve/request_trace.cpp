@@ -32,7 +32,8 @@ void SortByArrival(Trace& trace) {
 // Reads the lines of one file.
 class TraceReader {
  public:
-    explicit TraceReader(const std::string& path) : path_(path), lines_(path) {}
+    explicit TraceReader(const std::string& path)
+        : path_(path == kStandardInput ? "standard input" : path), lines_(path) {}
 
     Trace Read(size_t limit) {
         std::string_view text;
@@ -93,7 +94,7 @@ class TraceReader {
         });
     }
 
-    const std::string& path_;
+    const std::string path_;
     LineReader lines_;
     std::unique_ptr<TraceFormat> format_;
     Trace trace_;

@@ -4,13 +4,17 @@
 #include "serve_options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <climits>
 #include <cmath>
 #include <map>
 
 #include "decimal.h"
 #include "device_session.h"
+#include "help_text.h"
+#include "line_reader.h"
 #include "option_range.h"
 #include "time_model.h"
 #include "trace_generator.h"
@@ -58,21 +62,50 @@ int64_t BlocksOfCache(const Options& options, const TimeModel& model) {
     return static_cast<int64_t>(blocks);
 }
 
+// The sample of the build, or the one that is installed beside the program.
+std::string SampleTrace() {
+    char program[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof(program));
+    if (access(SERVE_SAMPLE_TRACE, R_OK) == 0 || length <= 0) {
+        return SERVE_SAMPLE_TRACE;
+    }
+    const std::string path(program, static_cast<size_t>(length));
+    return path.substr(0, path.rfind('/')) + "/../share/advance_step/sample_trace.csv";
+}
+
+// As a shell takes it.
+std::string CommandLine(int argc, char** argv) {
+    const std::string program = argc > 0 ? argv[0] : "serve";
+    std::string line = program.substr(program.rfind('/') + 1);
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        const bool plain = !word.empty() &&
+                           word.find_first_of(" \t\n\"'\\$`&|;<>()*?[]#~!{}") == std::string::npos;
+        std::string quoted;
+        for (const char c : word) {
+            quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        }
+        line += plain ? " " + word : " '" + quoted + "'";
+    }
+    return line;
+}
+
 }  // namespace
 
 void AddServingOptions(CLI::App& app, Options& options) {
-    options.trace = SERVE_SAMPLE_TRACE;
+    options.trace = SampleTrace();
     CLI::Option* trace =
         app.add_option("trace,--trace", options.trace,
                        "requests in a published format: Azure Public Dataset or BurstGPT (CSV), "
-                       "Mooncake (JSON lines), plain, .gz or .zst; out-of-order lines are sorted "
-                       "by arrival")
+                       "Mooncake (JSON lines), plain, .gz or .zst; - is standard input; "
+                       "out-of-order lines are sorted by arrival")
             ->capture_default_str();
     // After the options that are not known: a check of its own would be told in their place, since
     // the value of such a one is taken for the trace.
     app.final_callback([&options] {
-        const std::string problem =
-            options.generate.empty() ? CLI::ExistingFile(options.trace) : "";
+        const std::string problem = options.generate.empty() && options.trace != kStandardInput
+                                        ? CLI::ExistingFile(options.trace)
+                                        : "";
         if (!problem.empty()) {
             throw CLI::ValidationError("--trace", problem);
         }
@@ -118,6 +151,7 @@ void AddServingOptions(CLI::App& app, Options& options) {
                    "decoding leaves of the budget goes to prompts, in chunks")
         ->transform(CLI::CheckedTransformer(
             std::map<std::string, bool>{{"prefill-first", false}, {"chunked", true}}))
+        ->type_name("TEXT")
         ->default_str("prefill-first");
     app.add_option("--token-budget", options.tokenBudget,
                    "tokens of an iteration that --scheduler shares out")
@@ -169,7 +203,7 @@ std::vector<NamedFile> Options::Written() const {
 }
 
 std::vector<NamedFile> Options::Inputs() const {
-    return {{"--trace", generate.empty() ? trace : ""},
+    return {{"--trace", generate.empty() && trace != kStandardInput ? trace : ""},
             {"--compare", compare},
             {"--time-model", IsPreset(timeModel) ? "" : timeModel}};
 }
@@ -189,10 +223,12 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     ParsedOptions parsed;
     Options& options = parsed.options;
     CLI::App app{
-        "Serves a request trace with continuous batching on the emulated device: aclnnStep hands\n"
-        "out the blocks that sequences grow into, aclnnAdvanceStep moves every sequence, a toy\n"
-        "model fills the paged KV cache, and every finished request is compared with a run on a\n"
-        "contiguous cache."};
+        "Serves a request trace with continuous batching on the emulated device:\n"
+        "aclnnStep hands out the blocks that sequences grow into, aclnnAdvanceStep moves\n"
+        "every sequence, a toy model fills the paged KV cache, and every finished request\n"
+        "is compared with a run on a contiguous cache."};
+    options.command = CommandLine(argc, argv);
+    AddHelpAndVersion(app, "serve");
     AddServingOptions(app, options);
     app.add_option("--timeline", options.timeline,
                    "write iterations, requests and counters in virtual time to this file, for "

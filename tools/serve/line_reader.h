@@ -12,6 +12,9 @@
 
 namespace serve {
 
+/// Stands for standard input where a path is expected.
+inline constexpr char kStandardInput[] = "-";
+
 /// The bytes of a file, decompressed.
 class ByteSource {
  public:

@@ -16,6 +16,8 @@
 
 #include "decimal.h"
 #include "device_session.h"
+#include "help_text.h"
+#include "line_reader.h"
 #include "option_range.h"
 #include "request_trace.h"
 #include "time_model.h"
@@ -144,6 +146,7 @@ ParsedClusterOptions ParseClusterOptions(int argc, char** argv, bool talks) {
         "Serves a request trace on the ranks of MPI: DATA-PARALLEL replicas of the server of\n"
         "serve, each of TENSOR-PARALLEL ranks that keep the same state and compare it after every\n"
         "step. Run it under mpirun with as many ranks; with --assignment, without mpirun."};
+    AddHelpAndVersion(app, "serve_mpi");
     AddServingOptions(app, options.serving);
     app.add_option("--data-parallel", options.dataParallel, "replicas, each with its own requests")
         ->transform(Whole(1, kMaxRanks))
@@ -176,6 +179,10 @@ ParsedClusterOptions ParseClusterOptions(int argc, char** argv, bool talks) {
 
     try {
         app.parse(argc, argv);
+        if (options.serving.trace == kStandardInput) {
+            throw CLI::ValidationError("--trace",
+                                       "- is for serve; each rank reads the trace, from a file");
+        }
         FinishOptions(options.serving);
     } catch (const CLI::ParseError& error) {
         std::ostringstream silent;

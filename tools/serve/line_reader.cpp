@@ -33,7 +33,9 @@ class PlainFile : public ByteSource {
  public:
     /// Opens the file without waiting: a pipe may have no writer yet.
     explicit PlainFile(const std::string& path)
-        : path_(path), file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+        : path_(path == kStandardInput ? "standard input" : path),
+          file_(path == kStandardInput ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+                                       : open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
         if (file_ < 0) {
             throw TraceError(fmt::format("{}: cannot be opened: {}", path_, LastError()));
         }
@@ -232,7 +234,9 @@ std::unique_ptr<ByteSource> OpenBytes(const std::string& path) {
 }
 
 LineReader::LineReader(const std::string& path)
-    : path_(path), bytes_(OpenBytes(path)), buffer_(size_t{1} << 18) {}
+    : path_(path == kStandardInput ? "standard input" : path),
+      bytes_(OpenBytes(path)),
+      buffer_(size_t{1} << 18) {}
 
 // Reads on behind what is there; returns whether there was more.
 bool LineReader::Refill() {

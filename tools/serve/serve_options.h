@@ -30,7 +30,7 @@ struct Targets {
 };
 
 struct Options {
-    std::string trace;
+    std::string trace;      // "-": standard input
     std::string generate;   // takes the trace's place; empty: nothing
     std::string summary;    // empty: no file
     std::string report;     // empty: no file
@@ -38,6 +38,7 @@ struct Options {
     std::string timeline;   // empty: no file
     std::string traceJson;  // of what the device does; empty: no file
     std::string requests;   // empty: no file
+    std::string command;    // the command line, for the report
     bool reject = false;    // requests that never fit are left out
     int64_t limit = 0;      // requests; 0: all
     int64_t maxSeqs = 256;

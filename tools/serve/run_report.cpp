@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <ctime>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "chart_library.h"
 #include "grouped.h"
+#include "help_text.h"
 #include "report_chart.h"
 #include "report_plots.h"
 #include "report_script.h"
@@ -81,8 +83,8 @@ std::string LatencyTable(const Statistics& s) {
         {"end to end", s.latency.e2e}};
     std::string text =
         "<h2>Latency, in virtual seconds</h2>\n<div class=\"table\"><table id=\"percentiles\">\n"
-        "<tr><th></th><th>mean</th><th>p50</th><th>p90</th><th>p95</th><th>p99</th><th>max</th></"
-        "tr>\n";
+        "<tr><th></th><th>mean (s)</th><th>p50 (s)</th><th>p90 (s)</th><th>p95 (s)</th>"
+        "<th>p99 (s)</th><th>max (s)</th></tr>\n";
     for (const auto& [name, p] : rows) {
         text += fmt::format("<tr><th>{}</th>", name);
         for (const double seconds : {p.mean, p.p50, p.p90, p.p95, p.p99, p.most}) {
@@ -103,12 +105,60 @@ std::string WaitTable(const Statistics& s) {
         "a second run, after the first was shed"};
     std::string text =
         "<h2>What requests waited for, in virtual seconds of all together</h2>\n"
-        "<div class=\"table\"><table id=\"waits\">\n<tr><th></th><th>seconds</th></tr>\n";
+        "<div class=\"table\"><table id=\"waits\">\n<tr><th></th><th>time (s)</th></tr>\n";
     for (size_t i = 0; i < kWhat.size(); ++i) {
         text += fmt::format("<tr><th>{}</th>{}</tr>\n", kWhat[i],
                             SecondsCell(static_cast<double>(s.waits.Ticks()[i]) / kTicksPerSecond));
     }
     return text + "</table></div>\n";
+}
+
+// A setting, its value and its unit.
+std::string SettingRow(const char* name, const std::string& value, const char* unit) {
+    return fmt::format("<tr><th>{}</th><td class=\"setting\">{}</td><td>{}</td></tr>\n", name,
+                       value, unit);
+}
+
+std::string SettingsTable(const Options& options) {
+    constexpr double kMicrosecond = 1e6;  // picoseconds
+    const IterationCosts& costs = options.costs;
+    const auto cost = [](int64_t picoseconds) {
+        return fmt::format("{:g}", static_cast<double>(picoseconds) / kMicrosecond);
+    };
+    const auto target = [](double seconds) {
+        return seconds > 0 ? fmt::format("{:g}", seconds) : std::string("none");
+    };
+    return "<h2>How the run was made</h2>\n<div class=\"table\"><table id=\"settings\">\n"
+           "<tr><th></th><th>value</th><th>unit</th></tr>\n" +
+           SettingRow("scheduler", options.chunked ? "chunked" : "prefill-first", "") +
+           SettingRow("token budget", Grouped(std::to_string(options.tokenBudget)),
+                      "tokens an iteration") +
+           SettingRow("sequences at a time", Grouped(std::to_string(options.maxSeqs)),
+                      "sequences") +
+           SettingRow("block size", Grouped(std::to_string(options.blockSize)), "tokens") +
+           SettingRow("blocks", Grouped(std::to_string(options.blocks)), "blocks") +
+           SettingRow("spec tokens", Grouped(std::to_string(options.speculative)),
+                      "tokens a sequence") +
+           SettingRow("TTFT target", target(options.targets.ttft), "s") +
+           SettingRow("TPOT target", target(options.targets.tpot), "s") +
+           SettingRow("time model", PathText(options.timeModel), "") +
+           SettingRow("cost of an iteration", cost(costs.iteration), "\xC2\xB5s") +
+           SettingRow("cost of a prefill token", cost(costs.prefillToken), "\xC2\xB5s") +
+           SettingRow("cost of a decoded row", cost(costs.decodeRow), "\xC2\xB5s") +
+           SettingRow("cost of a token of context", cost(costs.contextToken), "\xC2\xB5s") +
+           "</table></div>\n";
+}
+
+// The version, the time and the command line.
+std::string Origin(const Options& options) {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    char date[sizeof("2026-01-01 00:00 UTC")] = "";
+    (void)std::strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &utc);
+    return fmt::format("<p id=\"origin\">{}, {}{}{}{}</p>\n", Escape(VersionText("serve")), date,
+                       options.command.empty() ? "" : ": <code>", PathText(options.command),
+                       options.command.empty() ? "" : "</code>");
 }
 
 Json TimelineJson(const ReportData& data) {
@@ -200,8 +250,9 @@ std::string ReportPage(const ReportData& data) {
     if (data.other != nullptr) {
         page += ComparisonTable(summary, *data.other);
     }
-    page += LatencyTable(data.statistics) + WaitTable(data.statistics) +
-            Embedded("summary", summary) + Embedded("timeline", TimelineJson(data));
+    page += LatencyTable(data.statistics) + WaitTable(data.statistics) + SettingsTable(options) +
+            Origin(options) + Embedded("summary", summary) +
+            Embedded("timeline", TimelineJson(data));
     if (!library.empty()) {
         page += "<script type=\"application/json\" id=\"charts\">" + charts + "</script>\n" +
                 Program("dygraphs", library) + Program("program", kReportScript);

@@ -113,6 +113,7 @@ ADVSTEP_PREFIX_API HcclResult HcclAlltoAllVC(const void* sendBuf, const void* se
 ADVSTEP_PREFIX_API HcclResult HcclSend(void* sendBuf, uint64_t count, HcclDataType dataType,
                                        uint32_t destRank, HcclComm comm, aclrtStream stream);
 
+/// Gets the next HcclSend of srcRank to this rank.
 /// @retval HCCL_E_PARA  srcRank is also the rank itself
 ADVSTEP_PREFIX_API HcclResult HcclRecv(void* recvBuf, uint64_t count, HcclDataType dataType,
                                        uint32_t srcRank, HcclComm comm, aclrtStream stream);

@@ -85,12 +85,16 @@ ADVSTEP_PREFIX_API HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t r
 /// other ranks that need this one: synchronise the streams before. Its sub-communicators stay.
 ADVSTEP_PREFIX_API HcclResult HcclCommDestroy(HcclComm comm);
 
+/// Returns the number of ranks.
 ADVSTEP_PREFIX_API HcclResult HcclGetRankSize(HcclComm comm, uint32_t* rankSize);
+/// Returns the rank of this process in the communicator.
 ADVSTEP_PREFIX_API HcclResult HcclGetRankId(HcclComm comm, uint32_t* rank);
 
+/// Returns the name, which is the same on all ranks.
 /// @param[out] commName  COMM_NAME_MAX_LENGTH bytes
 ADVSTEP_PREFIX_API HcclResult HcclGetCommName(HcclComm comm, char* commName);
 
+/// Returns a communicator of this process by its name.
 /// @retval HCCL_E_NOT_FOUND  no communicator of this process has the name
 ADVSTEP_PREFIX_API HcclResult HcclCommGetHandleWithName(const char* commName, HcclComm* comm);
 
@@ -108,22 +112,43 @@ ADVSTEP_PREFIX_API uint32_t HcclGetCommConfigCapability(void);
 /// Keeps a value of the process. Reductions are deterministic whatever it is.
 /// @retval HCCL_E_PARA  config is not HCCL_DETERMINISTIC; the value is not in [0, 2]
 ADVSTEP_PREFIX_API HcclResult HcclSetConfig(HcclConfig config, union HcclConfigValue configValue);
+
+/// Returns what HcclSetConfig has kept, at first 0.
+/// @retval HCCL_E_PARA  config is not HCCL_DETERMINISTIC
 ADVSTEP_PREFIX_API HcclResult HcclGetConfig(HcclConfig config, union HcclConfigValue* configValue);
 
 /* ---- refused: each returns HCCL_E_NOT_SUPPORT, and a message that says why ----------------- */
 
+/// Refused: a communicator that has failed cannot be repaired.
+/// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclCommSuspend(HcclComm comm);
+/// Refused, as HcclCommSuspend.
+/// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclCommResume(HcclComm comm);
+/// Refused: operators use any device memory without a copy.
+/// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclCommSetMemoryRange(HcclComm comm, void* baseVirPtr, size_t size,
                                                      size_t alignment, uint64_t flags);
+/// Refused, as HcclCommSetMemoryRange.
+/// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclCommUnsetMemoryRange(HcclComm comm, void* baseVirPtr);
+/// Refused, as HcclCommSetMemoryRange.
+/// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclCommActivateCommMemory(HcclComm comm, void* virPtr, size_t size,
                                                          size_t offset, aclrtDrvMemHandle handle,
                                                          uint64_t flags);
+/// Refused, as HcclCommSetMemoryRange.
+/// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void* virPtr);
+/// Refused: devices have no network cards of their own.
+/// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t* ranks,
                                                        bool* useBackup, uint32_t nRanks);
+/// Refused: operators cannot be grouped. HcclBatchSendRecv has sends and receives at a time.
+/// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclGroupStart(void);
+/// Refused, as HcclGroupStart.
+/// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclGroupEnd(void);
 
 #ifdef __cplusplus

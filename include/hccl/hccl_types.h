@@ -43,9 +43,12 @@ typedef enum {
     HCCL_E_RESERVED
 } HcclResult;
 
+/// A communicator. It is a number, which is not used again.
 typedef void* HcclComm;
+/// No call here takes one.
 typedef void* HcclConn;
 
+/// An operation of a reduction.
 typedef enum {
     HCCL_REDUCE_SUM = 0,
     HCCL_REDUCE_PROD = 1,
@@ -54,6 +57,7 @@ typedef enum {
     HCCL_REDUCE_RESERVED = 255
 } HcclReduceOp;
 
+/// The type of the elements of a buffer.
 typedef enum {
     HCCL_DATA_TYPE_INT8 = 0,
     HCCL_DATA_TYPE_INT16 = 1,
@@ -75,7 +79,9 @@ typedef enum {
     HCCL_DATA_TYPE_RESERVED = 255
 } HcclDataType;
 
+/// A value of HcclSetConfig.
 typedef enum { HCCL_DETERMINISTIC = 0, HCCL_CONFIG_RESERVED } HcclConfig;
+/// The value.
 union HcclConfigValue {
     int32_t value;
 };
@@ -89,8 +95,10 @@ typedef struct HcclRootInfoDef {
     char internal[HCCL_ROOT_INFO_BYTES];
 } HcclRootInfo;
 
+/// The direction of a HcclSendRecvItem.
 typedef enum { HCCL_SEND = 0, HCCL_RECV = 1, HCCL_SEND_RECV_RESERVED } HcclSendRecvType;
 
+/// A send or a receive of HcclBatchSendRecv.
 typedef struct HcclSendRecvItemDef {
     HcclSendRecvType sendRecvType;
     void* buf;

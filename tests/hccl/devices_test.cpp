@@ -98,6 +98,7 @@ TEST_F(HcclDevicesTest, OperatorsOfSeveralStreamsKeepTheirOrder) {
     std::vector<void*> first;
     std::vector<void*> second;
     std::vector<aclrtStream> others(2);
+    const support::Signal reached;  // the operator behind it would run now
     ForEachRank([&](Rank* rank) {
         HCCL_TEST_CHECK(aclrtCreateStream(&others[rank->rank]));
         if (rank->rank == 0) {
@@ -105,9 +106,11 @@ TEST_F(HcclDevicesTest, OperatorsOfSeveralStreamsKeepTheirOrder) {
         }
         first.push_back(QueueAllReduce(rank));
         second.push_back(rank->Device(ValuesOf(kFloat, rank->rank, 10, 5)));
+        HCCL_TEST_CHECK(support::Enqueue(others[rank->rank], [reached] { reached.Set(); }));
         HCCL_TEST_CHECK(HcclAllReduce(second.back(), second.back(), 10, kFloat, HCCL_REDUCE_MAX,
                                       rank->comm(), others[rank->rank]));
     });
+    ASSERT_TRUE(reached.Wait());
     gate->Open();
     ForEachRank([&](Rank* rank) {
         rank->Synchronize();
@@ -239,11 +242,18 @@ TEST_F(HcclDevicesTest, DifferentMessagesAreAnError) {
 
 class HcclEndsTest : public HcclDevicesTest {
  protected:
-    // Rank 0 waits in an operator for rank 1, which does not come.
+    // Rank 0 waits in an operator for rank 1, which has got its part and does not answer.
     void BeginToWait() {
         ASSERT_NO_FATAL_FAILURE(Begin(2));
         Use(0);
-        (void)QueueAllReduce(ranks_[0].get());
+        HcclSendRecvItem items[] = {{HCCL_SEND, ranks_[0]->Room(4), 1, kFloat, 1},
+                                    {HCCL_RECV, ranks_[0]->Room(4), 1, kFloat, 1}};
+        ASSERT_TRUE(IsOk(HcclBatchSendRecv(items, 2, comms_[0], ranks_[0]->stream())));
+        Use(1);
+        ASSERT_TRUE(
+            IsOk(HcclRecv(ranks_[1]->Room(4), 1, kFloat, 0, comms_[1], ranks_[1]->stream())));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(ranks_[1]->stream())));
+        Use(0);
     }
 };
 

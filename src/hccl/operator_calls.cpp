@@ -34,16 +34,21 @@ Outcome CheckRank(const char* argument, uint32_t rank, const Communicator& commu
                                               "; expected a rank less than ", communicator.size());
 }
 
-// Two ranges may be the same place only where that is `allowed`, an address of the second.
+// Refuses ranges that overlap, unless it is the overlap that the call allows.
 Outcome CheckApart(const void* send, uint64_t sendBytes, const void* recv, uint64_t recvBytes,
                    bool allowed) {
-    const auto* const one = static_cast<const char*>(send);
-    const auto* const other = static_cast<const char*>(recv);
+    const auto one = reinterpret_cast<uintptr_t>(send);
+    const auto other = reinterpret_cast<uintptr_t>(recv);
     if (allowed || sendBytes == 0 || recvBytes == 0 || one + sendBytes <= other ||
         other + recvBytes <= one) {
         return {};
     }
     return {HCCL_E_PARA, "sendBuf and recvBuf overlap; expected memory of their own"};
+}
+
+// Returns whether a buffer is the part of another one that begins there.
+bool IsAt(const void* buffer, const void* other, uint64_t begin) {
+    return reinterpret_cast<uintptr_t>(buffer) == reinterpret_cast<uintptr_t>(other) + begin;
 }
 
 // Equal parts, one behind another.
@@ -152,7 +157,7 @@ Outcome LaunchReduceScatter(std::unique_ptr<CollectiveOperation> operation, aclr
     const Part& own = collective.sent[operation->communicator().rank()];
     const uint64_t sendBytes = EndOf(collective.sent);
     ADVSTEP_HCCL_TRY(CheckApart(collective.sendBuf, sendBytes, collective.recvBuf, own.bytes,
-                                collective.recvBuf == collective.sendBuf + own.begin));
+                                IsAt(collective.recvBuf, collective.sendBuf, own.begin)));
     return LaunchBetween(std::move(operation), sendBytes, own.bytes, stream);
 }
 
@@ -161,7 +166,7 @@ Outcome LaunchAllGather(std::unique_ptr<CollectiveOperation> operation, aclrtStr
     const Part& own = collective.received[operation->communicator().rank()];
     const uint64_t recvBytes = EndOf(collective.received);
     ADVSTEP_HCCL_TRY(CheckApart(collective.sendBuf, own.bytes, collective.recvBuf, recvBytes,
-                                collective.sendBuf == collective.recvBuf + own.begin));
+                                IsAt(collective.sendBuf, collective.recvBuf, own.begin)));
     return LaunchBetween(std::move(operation), own.bytes, recvBytes, stream);
 }
 
@@ -381,7 +386,7 @@ HcclResult HcclScatter(void* sendBuf, void* recvBuf, uint64_t recvCount, HcclDat
         SetBuffers(operation.get(), sendBuf, recvBuf);
         const uint64_t sendBytes = communicator.rank() == root ? EndOf(collective.sent) : 0;
         ADVSTEP_HCCL_TRY(CheckApart(sendBuf, sendBytes, recvBuf, bytes,
-                                    collective.recvBuf == collective.sendBuf + root * bytes));
+                                    IsAt(collective.recvBuf, collective.sendBuf, root * bytes)));
         return LaunchBetween(std::move(operation), sendBytes, bytes, stream);
     });
 }

@@ -199,6 +199,7 @@ TEST_F(HcclRanksTest, ARankThatLeavesIsNoError) {
 
 // The connections of a rank end with its process, though a child of it lives on.
 TEST_F(HcclRanksTest, AChildOfARankKeepsNoConnection) {
+    const Variable limit("HCCL_EXEC_TIMEOUT", "20");
     const RootFile root;
     Processes ranks(2);
     ranks.Run(&InitByRoot);

@@ -60,12 +60,14 @@ void FailUnrun(const char* call, Communicator* communicator) {
 
 }  // namespace
 
-Outcome Operation::Reads(const char* argument, const void* buffer, uint64_t bytes) {
-    return AddRange(argument, buffer, bytes, ADVSTEP_RANGE_READ);
+Outcome Operation::Reads(const char* argument, const void* buffer, uint64_t bytes, bool partly) {
+    return AddRange(argument, buffer, bytes,
+                    ADVSTEP_RANGE_READ | (partly ? ADVSTEP_RANGE_PARTLY : 0));
 }
 
-Outcome Operation::Writes(const char* argument, const void* buffer, uint64_t bytes) {
-    return AddRange(argument, buffer, bytes, ADVSTEP_RANGE_WRITTEN);
+Outcome Operation::Writes(const char* argument, const void* buffer, uint64_t bytes, bool partly) {
+    return AddRange(argument, buffer, bytes,
+                    ADVSTEP_RANGE_WRITTEN | (partly ? ADVSTEP_RANGE_PARTLY : 0));
 }
 
 Outcome Operation::AddRange(const char* argument, const void* buffer, uint64_t bytes,

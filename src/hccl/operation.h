@@ -24,9 +24,10 @@ class Operation {
     Operation& operator=(const Operation&) = delete;
 
     /// Device memory that the operator reads or writes. HCCL_E_PTR: it is null. HCCL_E_PARA: it is
-    /// not inside one allocation of device memory. Nothing happens if there are no bytes.
-    Outcome Reads(const char* argument, const void* buffer, uint64_t bytes);
-    Outcome Writes(const char* argument, const void* buffer, uint64_t bytes);
+    /// not inside one allocation of device memory. Nothing happens if there are no bytes. `partly`:
+    /// the operator leaves some of the bytes alone.
+    Outcome Reads(const char* argument, const void* buffer, uint64_t bytes, bool partly = false);
+    Outcome Writes(const char* argument, const void* buffer, uint64_t bytes, bool partly = false);
 
     Communicator& communicator() const { return *communicator_; }
 

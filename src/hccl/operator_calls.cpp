@@ -68,6 +68,15 @@ uint64_t EndOf(const Parts& parts) {
     return end;
 }
 
+// Returns whether there are bytes between the parts.
+bool HasGaps(const Parts& parts) {
+    uint64_t bytes = 0;
+    for (const Part& part : parts) {
+        bytes += part.bytes;
+    }
+    return bytes < EndOf(parts);
+}
+
 // A list of the caller with an entry for each rank: where the parts begin (null: one behind
 // another) and how long they are.
 struct PartLists {
@@ -132,8 +141,11 @@ void SetBuffers(CollectiveOperation* operation, const void* sendBuf, const void*
 // The end of every call of a collective that reads sendBuf and writes recvBuf.
 Outcome LaunchBetween(std::unique_ptr<CollectiveOperation> operation, uint64_t sendBytes,
                       uint64_t recvBytes, aclrtStream stream) {
-    ADVSTEP_HCCL_TRY(operation->Reads("sendBuf", operation->collective.sendBuf, sendBytes));
-    ADVSTEP_HCCL_TRY(operation->Writes("recvBuf", operation->collective.recvBuf, recvBytes));
+    const Collective& collective = operation->collective;
+    ADVSTEP_HCCL_TRY(
+        operation->Reads("sendBuf", collective.sendBuf, sendBytes, HasGaps(collective.sent)));
+    ADVSTEP_HCCL_TRY(
+        operation->Writes("recvBuf", collective.recvBuf, recvBytes, HasGaps(collective.received)));
     return Operation::Launch(std::move(operation), stream);
 }
 

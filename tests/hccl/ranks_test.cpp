@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eight ranks as processes: results, and ranks that end or stop.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "hccl/operators.h"
@@ -222,6 +226,80 @@ TEST_F(HcclRanksTest, AChildOfARankKeepsNoConnection) {
         ranks[0].Run([](Words* own) { ExpectFailure(own, HCCL_E_REMOTE, "rank 1"); });
     EXPECT_EQ(words.code, 0) << words.text;
     EXPECT_EQ(kill(static_cast<pid_t>(forked.at[3]), SIGKILL), 0) << "the child has not lived on";
+}
+
+// Two network namespaces with a cable between them, which only root may make: in each process of
+// its own, so the host's network stays as it is.
+class HcclNamespacesTest : public HcclRanksTest {
+ protected:
+    static void Enter(Words* words) { words->code = unshare(CLONE_NEWNET) == 0 ? 0 : errno; }
+
+    // Word 3: the process at the other end.
+    static void LayCable(Words* words) {
+        const std::string other = std::to_string(words->at[3]);
+        words->code = std::system(("ip link add v0 type veth peer name v1 netns " + other +
+                                   " && ip address add 10.77.0.1/24 dev v0 && ip link set v0 up"
+                                   " && ip link set lo up")
+                                      .c_str());
+    }
+    static void FastenCable(Words* words) {
+        words->code = std::system(
+            "ip address add 10.77.0.2/24 dev v1 && ip link set v1 up && ip link set lo up");
+    }
+
+    static void OpenRoot(Words* words) {
+        Guarded(words, [&] {
+            setenv("HCCL_SOCKET_IFNAME", "v0", 1);
+            HCCL_TEST_CHECK(aclInit(nullptr));
+            HcclRootInfo root;
+            HCCL_TEST_CHECK(HcclGetRootInfo(&root));
+            std::ofstream(getenv(kRootFile), std::ios::binary)
+                .write(root.internal, sizeof root.internal);
+        });
+    }
+
+    static void Meet(Words* words) {
+        Guarded(words, [&] {
+            const aclError code = aclInit(nullptr);
+            if (code != ACL_SUCCESS && code != ACL_ERROR_REPEAT_INITIALIZE) {
+                throw Wrong("aclInit");
+            }
+            HCCL_TEST_CHECK(aclrtSetDevice(0));
+            const HcclRootInfo root = RootFile::Read();
+            HCCL_TEST_CHECK(
+                HcclCommInitRootInfo(2, &root, static_cast<uint32_t>(words->at[0]), &theComm));
+            Rank rank(theComm, 0);
+            CheckReductions(&rank, kFloat, HCCL_REDUCE_SUM, 100000);
+        });
+    }
+
+    // False: this machine does not let the test.
+    static bool MakeNetwork(Processes* ranks) {
+        if ((*ranks)[0].Run(&Enter).code != 0 || (*ranks)[1].Run(&Enter).code != 0) {
+            return false;
+        }
+        const auto other = static_cast<uint64_t>((*ranks)[1].Pid());
+        return (*ranks)[0].Run(&LayCable, {0, 2, 0, other}).code == 0 &&
+               (*ranks)[1].Run(&FastenCable).code == 0;
+    }
+};
+
+TEST_F(HcclNamespacesTest, RanksMeetOverANetworkAndNoticeItsEnd) {
+    const RootFile root;  // its contents are replaced
+    const Variable limit("HCCL_EXEC_TIMEOUT", "2");
+    Processes ranks(2);
+    if (!MakeNetwork(&ranks)) {
+        GTEST_SKIP() << "no network namespaces: expected root, unshare and ip";
+    }
+    const Words opened = ranks[0].Run(&OpenRoot);
+    ASSERT_EQ(opened.code, 0) << opened.text;
+    ranks.Run(&Meet);
+    EXPECT_EQ(
+        ranks[0].Run([](Words* words) { words->code = std::system("ip link set v0 down"); }).code,
+        0);
+    const Words words =
+        ranks[0].Run([](Words* own) { ExpectFailure(own, HCCL_E_TIMEOUT, "rank 1 has not done"); });
+    EXPECT_EQ(words.code, 0) << words.text;
 }
 
 std::string TableText(uint32_t ranks) {

@@ -117,6 +117,16 @@ ADVSTEP_PREFIX_API HcclResult HcclSetConfig(HcclConfig config, union HcclConfigV
 /// @retval HCCL_E_PARA  config is not HCCL_DETERMINISTIC
 ADVSTEP_PREFIX_API HcclResult HcclGetConfig(HcclConfig config, union HcclConfigValue* configValue);
 
+/// Holds the operators of the calling thread back until HcclGroupEnd. Groups may be nested. The
+/// calls of operators check their arguments as usual.
+ADVSTEP_PREFIX_API HcclResult HcclGroupStart(void);
+
+/// Queues the operators of the group, also of several devices: sends and receives of a communicator
+/// in a stream run at a time, as in HcclBatchSendRecv. The first failure ends this.
+/// @retval HCCL_E_PARA     no group is open
+/// @retval HCCL_E_RUNTIME  the context of an operator has ended
+ADVSTEP_PREFIX_API HcclResult HcclGroupEnd(void);
+
 /* ---- refused: each returns HCCL_E_NOT_SUPPORT, and a message that says why ----------------- */
 
 /// Refused: a communicator that has failed cannot be repaired.
@@ -144,13 +154,6 @@ ADVSTEP_PREFIX_API HcclResult HcclCommDeactivateCommMemory(HcclComm comm, void* 
 /// @retval HCCL_E_NOT_SUPPORT  always
 ADVSTEP_PREFIX_API HcclResult HcclCommWorkingDevNicSet(HcclComm comm, uint32_t* ranks,
                                                        bool* useBackup, uint32_t nRanks);
-/// Refused: operators cannot be grouped. HcclBatchSendRecv has sends and receives at a time.
-/// @retval HCCL_E_NOT_SUPPORT  always
-ADVSTEP_PREFIX_API HcclResult HcclGroupStart(void);
-/// Refused, as HcclGroupStart.
-/// @retval HCCL_E_NOT_SUPPORT  always
-ADVSTEP_PREFIX_API HcclResult HcclGroupEnd(void);
-
 #ifdef __cplusplus
 }
 #endif

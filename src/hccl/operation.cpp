@@ -86,27 +86,34 @@ Outcome Operation::AddRange(const char* argument, const void* buffer, uint64_t b
     return {};
 }
 
-Outcome Operation::Launch(std::unique_ptr<Operation> operation, aclrtStream stream) {
+void Operation::TakeRanges(const Operation& other) {
+    ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
+}
+
+Outcome Operation::CheckLaunch(aclrtStream stream) const {
     if (stream == nullptr) {
         return Null("stream");
     }
-    Communicator& communicator = *operation->communicator_;
-    ADVSTEP_HCCL_TRY(Earlier(communicator));
+    ADVSTEP_HCCL_TRY(Earlier(*communicator_));
     int32_t device = -1;
     if (aclrtGetDevice(&device) != ACL_SUCCESS) {
         return {HCCL_E_RUNTIME, RecentMessage()};
     }
-    if (device != communicator.origin().device) {
-        return Error(HCCL_E_PARA, "the current device is ", device, "; expected ",
-                     communicator.origin().device, ", that of comm");
-    }
+    const int32_t expected = communicator_->origin().device;
+    return device == expected ? Outcome{}
+                              : Error(HCCL_E_PARA, "the current device is ", device, "; expected ",
+                                      expected, ", that of comm");
+}
+
+Outcome Operation::Launch(std::unique_ptr<Operation> operation, aclrtStream stream) {
+    ADVSTEP_HCCL_TRY(operation->CheckLaunch(stream));
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     if (aclmdlRICaptureGetInfo(stream, &status, nullptr) != ACL_SUCCESS) {
         return {HCCL_E_RUNTIME, RecentMessage()};
     }
     operation->place_.channels = operation->Channels();
     if (status == ACL_MODEL_RI_CAPTURE_STATUS_NONE) {
-        communicator.turns().Number(&operation->place_);
+        operation->communicator_->turns().Number(&operation->place_);
     }
     return Hand(std::move(operation), stream);
 }
@@ -205,6 +212,11 @@ std::vector<Turns::Channel> MessageOperation::Channels() const {
     std::sort(channels.begin(), channels.end());
     channels.erase(std::unique(channels.begin(), channels.end()), channels.end());
     return channels;
+}
+
+void MessageOperation::Absorb(MessageOperation* other) {
+    items.insert(items.end(), other->items.begin(), other->items.end());
+    TakeRanges(*other);
 }
 
 // The n-th that a rank sends to itself goes to the n-th that it receives from itself. The call has

@@ -31,8 +31,14 @@ class Operation {
 
     Communicator& communicator() const { return *communicator_; }
 
+    /// Checks the stream, the device and the communicator.
+    Outcome CheckLaunch(aclrtStream stream) const;
     /// Queues an operator in a stream. A failed launch has no effect.
     static Outcome Launch(std::unique_ptr<Operation> operation, aclrtStream stream);
+
+ protected:
+    /// Adds the memory that another operator uses.
+    void TakeRanges(const Operation& other);
 
  private:
     virtual Line UsedLine() const = 0;
@@ -86,6 +92,9 @@ class MessageOperation final : public Operation {
         uint64_t bytes() const;
     };
     std::vector<Item> items;
+
+    /// Adds the messages of another operator of the communicator.
+    void Absorb(MessageOperation* other);
 
  private:
     Line UsedLine() const override { return Line::kPointToPoint; }

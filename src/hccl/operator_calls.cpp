@@ -11,6 +11,7 @@
 #include "src/hccl/communicators.h"
 #include "src/hccl/data_type.h"
 #include "src/hccl/operation.h"
+#include "src/hccl/operation_group.h"
 
 using namespace advstep::hccl;
 
@@ -32,6 +33,16 @@ Outcome CheckRank(const char* argument, uint32_t rank, const Communicator& commu
     return rank < communicator.size() ? Outcome{}
                                       : Error(HCCL_E_PARA, argument, " is ", rank,
                                               "; expected a rank less than ", communicator.size());
+}
+
+// Queues an operator, or leaves that to the end of the thread's group.
+Outcome QueueOrHold(std::unique_ptr<Operation> operation, aclrtStream stream) {
+    if (!OperationGroup::IsOpen()) {
+        return Operation::Launch(std::move(operation), stream);
+    }
+    ADVSTEP_HCCL_TRY(operation->CheckLaunch(stream));
+    OperationGroup::Hold(std::move(operation), stream);
+    return {};
 }
 
 // Refuses ranges that overlap, unless it is the overlap that the call allows.
@@ -146,7 +157,7 @@ Outcome LaunchBetween(std::unique_ptr<CollectiveOperation> operation, uint64_t s
         operation->Reads("sendBuf", collective.sendBuf, sendBytes, HasGaps(collective.sent)));
     ADVSTEP_HCCL_TRY(
         operation->Writes("recvBuf", collective.recvBuf, recvBytes, HasGaps(collective.received)));
-    return Operation::Launch(std::move(operation), stream);
+    return QueueOrHold(std::move(operation), stream);
 }
 
 Outcome LaunchAllToAll(std::unique_ptr<CollectiveOperation> operation, aclrtStream stream) {
@@ -199,7 +210,7 @@ Outcome LaunchMessage(const char* call, const char* buffer, const char* peer,
     operation->items.push_back(item);
     ADVSTEP_HCCL_TRY(item.sends ? operation->Reads(buffer, item.buffer, bytes)
                                 : operation->Writes(buffer, item.buffer, bytes));
-    return Operation::Launch(std::move(operation), stream);
+    return QueueOrHold(std::move(operation), stream);
 }
 
 Outcome AddItem(const HcclSendRecvItem& given, uint32_t index, MessageOperation* operation) {
@@ -276,7 +287,7 @@ HcclResult HcclBroadcast(void* buf, uint64_t count, HcclDataType dataType, uint3
         ADVSTEP_HCCL_TRY(communicator.rank() == root
                              ? operation->Reads("buf", buf, collective.bytes)
                              : operation->Writes("buf", buf, collective.bytes));
-        return Operation::Launch(std::move(operation), stream);
+        return QueueOrHold(std::move(operation), stream);
     });
 }
 
@@ -518,7 +529,7 @@ HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum, H
             ADVSTEP_HCCL_TRY(AddItem(sendRecvInfo[i], i, operation.get()));
         }
         ADVSTEP_HCCL_TRY(CheckOwnItems(*operation));
-        return Operation::Launch(std::move(operation), stream);
+        return QueueOrHold(std::move(operation), stream);
     });
 }
 
@@ -527,6 +538,6 @@ HcclResult HcclBarrier(HcclComm comm, aclrtStream stream) {
         std::unique_ptr<CollectiveOperation> operation;
         ADVSTEP_HCCL_TRY(BeginCollective("HcclBarrier", &Barrier, comm, HCCL_DATA_TYPE_INT8,
                                          Handling::kCopies, &operation));
-        return Operation::Launch(std::move(operation), stream);
+        return QueueOrHold(std::move(operation), stream);
     });
 }

@@ -16,8 +16,6 @@ constexpr char kNoRepair[] =
     "a communicator that has failed cannot be repaired; expected HcclCommDestroy and a new one";
 constexpr char kNoZeroCopy[] =
     "operators use any device memory without a copy; expected no call for it";
-constexpr char kNoGroups[] =
-    "operators cannot be grouped; expected HcclBatchSendRecv for sends and receives at a time";
 
 }  // namespace
 
@@ -42,6 +40,3 @@ HcclResult HcclCommWorkingDevNicSet(HcclComm, uint32_t*, bool*, uint32_t) {
     return Refuse("HcclCommWorkingDevNicSet",
                   "devices have no network cards of their own; expected no use of backup ones");
 }
-
-HcclResult HcclGroupStart(void) { return Refuse("HcclGroupStart", kNoGroups); }
-HcclResult HcclGroupEnd(void) { return Refuse("HcclGroupEnd", kNoGroups); }

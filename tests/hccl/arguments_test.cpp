@@ -245,8 +245,19 @@ TEST_F(HcclArgumentsTest, RefusedCallsSayWhatToUse) {
                         {"HcclCommDeactivateCommMemory"}));
     EXPECT_TRUE(IsError(HCCL_E_NOT_SUPPORT, HcclCommWorkingDevNicSet(comm_, nullptr, nullptr, 0),
                         {"HcclCommWorkingDevNicSet"}));
-    EXPECT_TRUE(IsError(HCCL_E_NOT_SUPPORT, HcclGroupStart(), {"HcclBatchSendRecv"}));
-    EXPECT_TRUE(IsError(HCCL_E_NOT_SUPPORT, HcclGroupEnd(), {"HcclGroupEnd"}));
+}
+
+TEST_F(HcclArgumentsTest, GroupsCheckTheirOperators) {
+    EXPECT_TRUE(IsError(HCCL_E_PARA, HcclGroupEnd(), {"HcclGroupEnd: no group is open"}));
+    ASSERT_TRUE(IsOk(HcclGroupStart()));
+    EXPECT_TRUE(IsError(HCCL_E_PTR, HcclSend(nullptr, 4, kFloat, 1, comm_, stream_), {"sendBuf"}));
+    EXPECT_TRUE(IsError(HCCL_E_PTR, HcclSend(data_, 4, kFloat, 1, comm_, nullptr), {"stream"}));
+    EXPECT_TRUE(IsOk(HcclGroupEnd()));
+    ASSERT_TRUE(IsOk(HcclGroupStart()));
+    ASSERT_TRUE(IsOk(HcclSend(data_, 4, kFloat, 1, comm_, stream_)));
+    ASSERT_TRUE(IsOk(HcclCommDestroy(comm_)));
+    EXPECT_TRUE(IsError(HCCL_E_UNAVAIL, HcclGroupEnd(), {"destroyed"}));
+    comms_[0] = nullptr;
 }
 
 // An environment variable for the length of a scope.

@@ -193,6 +193,37 @@ TEST_F(HcclDevicesTest, SubCommunicatorsWorkBesideTheirParent) {
     });
 }
 
+// More bytes than a connection holds: one behind another, both ranks would wait in their sends. One
+// thread queues for both devices.
+TEST_F(HcclDevicesTest, AGroupSendsAndReceivesAtATime) {
+    ASSERT_NO_FATAL_FAILURE(Begin(2));
+    constexpr uint64_t kCount = 4 << 20;
+    std::vector<void*> received(2);
+    std::vector<void*> sums(2);
+    ASSERT_TRUE(IsOk(HcclGroupStart()));
+    ASSERT_TRUE(IsOk(HcclGroupStart()));
+    ForEachRank([&](Rank* rank) {
+        const uint32_t other = 1 - rank->rank;
+        received[rank->rank] = rank->Room(kCount * 4);
+        sums[rank->rank] = rank->Device(ValuesOf(kFloat, rank->rank, 10));
+        HCCL_TEST_CHECK(HcclSend(rank->Device(ValuesOf(kFloat, rank->rank, kCount)), kCount, kFloat,
+                                 other, rank->comm(), rank->stream()));
+        HCCL_TEST_CHECK(HcclAllReduce(sums[rank->rank], sums[rank->rank], 10, kFloat,
+                                      HCCL_REDUCE_SUM, rank->comm(), rank->stream()));
+        HCCL_TEST_CHECK(
+            HcclRecv(received[rank->rank], kCount, kFloat, other, rank->comm(), rank->stream()));
+    });
+    ASSERT_TRUE(IsOk(HcclGroupEnd()));
+    Use(0);
+    EXPECT_EQ(ranks_[0]->Read(received[0], 4), Bytes(4, 0xab)) << "the inner end queued operators";
+    ASSERT_TRUE(IsOk(HcclGroupEnd()));
+    ForEachRank([&](Rank* rank) {
+        rank->Synchronize();
+        rank->Expect(received[rank->rank], ValuesOf(kFloat, 1 - rank->rank, kCount), "the message");
+        rank->Expect(sums[rank->rank], Sum(2, 10), "the sum");
+    });
+}
+
 TEST_F(HcclDevicesTest, NamesFindTheirCommunicators) {
     ASSERT_NO_FATAL_FAILURE(Begin(2));
     char names[2][COMM_NAME_MAX_LENGTH];

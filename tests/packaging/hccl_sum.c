@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* A C program of HCCL as it is built for CANN: prints what the ranks have in common. */
+// SPDX-License-Identifier: Apache-2.0
+// A C program of HCCL as it is built for CANN: prints what the ranks have in common.
 #include <hccl/hccl.h>
 #include <hccl/hccl_types.h>
 #include <stdio.h>

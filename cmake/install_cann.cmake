@@ -18,7 +18,7 @@ install(CODE [[
     message(FATAL_ERROR "component cann: ${prefix} is a default path; name a prefix of its own")
   endif()
 ]] COMPONENT cann EXCLUDE_FROM_ALL)
-foreach(folder IN ITEMS acl aclnn aclnnop advance_step)
+foreach(folder IN ITEMS acl aclnn aclnnop advance_step hccl)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/${folder} DESTINATION include
           COMPONENT cann EXCLUDE_FROM_ALL
           FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN testing EXCLUDE)

@@ -16,7 +16,7 @@ PREFIX = "prefix"
 # What refusals return that no header declares: src/cann/bound_refusal.h has a function for each but "".
 RETURNS = ("", "failed", "undefined", "zero", "object", "self", "handle", "operator", "text", "registration")
 # The order of the folders in the lists that are made of the headers.
-FOLDERS = ("acl", "aclnn", "aclnnop", "advance_step")
+FOLDERS = ("acl", "aclnn", "aclnnop", "advance_step", "hccl")
 PHASE_ONE = "GetWorkspaceSize"
 
 DECLARATION = re.compile(r"ADVSTEP_(PREFIX_)?API\s+([\w\s*]*?)(\w+)\s*\(([^)]*)\)\s*;")

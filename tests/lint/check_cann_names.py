@@ -23,7 +23,7 @@ OF_PROJECT = {"libadvance_step.so", "libadvance_step_operators.so", "libadvance_
 BY_ADDRESS = ("operator", "text")
 ZEROED = {"handle": 24, "operator": 24}
 # Libraries of which the catalogue has no names.
-WITHOUT_NAMES = ("libascend_dump", "libexe_graph", "libgraph", "libhccl", "libmetadef", "libop_common", "libregister")
+WITHOUT_NAMES = ("libascend_dump", "libexe_graph", "libgraph", "libmetadef", "libop_common", "libregister")
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "src/catalogue"))
 

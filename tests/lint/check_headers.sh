@@ -13,7 +13,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root/include"
 flags=(-Wall -Wextra -Werror -pedantic -fsyntax-only)
 # Graph mode has C++ headers: see check_graph_headers.sh. Those of testing/ need GoogleMock: tests/mock.
-headers=$(find acl aclnn aclnnop advance_step -name '*.h' -not -path '*/testing/*' | sort)
+headers=$(find acl aclnn aclnnop advance_step hccl -name '*.h' -not -path '*/testing/*' | sort)
 all=
 count=0
 for header in $headers; do

@@ -73,6 +73,11 @@ quietly cmake -S "$scratch/sample" -B "$scratch/sample/build"
 quietly cmake --build "$scratch/sample/build"
 [[ $("$scratch/sample/build/sample") == "29 24" ]] || fail "the sample computes other slots"
 
+# A C program of HCCL.
+"${CC:-gcc}" -std=c99 -I "$ASCEND_HOME_PATH/include" "$root/tests/packaging/hccl_sum.c" -o "$scratch/hccl_sum" \
+    -L "$ASCEND_HOME_PATH/lib64" -lhccl -lascendcl
+[[ $("$scratch/hccl_sum" | sort -u) == "2 4 6 8" ]] || fail "hccl_sum prints $("$scratch/hccl_sum")"
+
 # The classic sample of graph mode, with what ASCEND_HOME_PATH names and nothing else.
 I=$ASCEND_HOME_PATH/include
 "${CXX:-g++}" -I "$I/graph" -I "$I/ge" -I "$I" -I "$ASCEND_HOME_PATH/opp/built-in/op_proto/inc" \

@@ -12,7 +12,7 @@ import sys
 # LD_LIBRARY_PATH. Those that a client binds come before those that it looks up by name.
 OPERATORS = ("libopapi.so", "libopapi_nn.so", "libopapi_math.so", "libopapi_transformer.so",
              "libopapi_cv.so")
-LIBRARIES = ("libascendcl.so", "libacl_op_compiler.so", "libhccl.so", "libge_runner.so",
+LIBRARIES = ("libascendcl.so", "libacl_op_compiler.so", "libhccl.so", "libhcomm.so", "libge_runner.so",
              "libgraph.so", "libacl_tdt_channel.so", *OPERATORS, "libnnopbase.so", "libacl_rt.so",
              "libruntime.so", "libprofapi.so", "libascend_hal.so")
 

@@ -6,12 +6,16 @@
 
 #include "acl/acl_base.h"
 
-/// The version of these headers: as numbers, as a text, and as one number for comparisons, such as
-/// `#if ADVSTEP_VERSION_NUMBER >= 2000` for 0.2.0 and later.
+/// The first number of the version of these headers.
 #define ADVSTEP_VERSION_MAJOR 0
+/// The second number.
 #define ADVSTEP_VERSION_MINOR 2
+/// The third number.
 #define ADVSTEP_VERSION_PATCH 0
+/// All three as a text.
 #define ADVSTEP_VERSION_STRING "0.2.0"
+/// All three as one number for comparisons, such as `#if ADVSTEP_VERSION_NUMBER >= 2000` for 0.2.0
+/// and later.
 #define ADVSTEP_VERSION_NUMBER \
     (ADVSTEP_VERSION_MAJOR * 1000000 + ADVSTEP_VERSION_MINOR * 1000 + ADVSTEP_VERSION_PATCH)
 

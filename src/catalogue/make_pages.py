@@ -104,12 +104,16 @@ VERSION_HEADER = """// SPDX-License-Identifier: Apache-2.0
 
 #include "acl/acl_base.h"
 
-/// The version of these headers: as numbers, as a text, and as one number for comparisons, such as
-/// `#if ADVSTEP_VERSION_NUMBER >= 2000` for 0.2.0 and later.
+/// The first number of the version of these headers.
 #define ADVSTEP_VERSION_MAJOR {major}
+/// The second number.
 #define ADVSTEP_VERSION_MINOR {minor}
+/// The third number.
 #define ADVSTEP_VERSION_PATCH {patch}
+/// All three as a text.
 #define ADVSTEP_VERSION_STRING "{major}.{minor}.{patch}"
+/// All three as one number for comparisons, such as `#if ADVSTEP_VERSION_NUMBER >= 2000` for 0.2.0
+/// and later.
 #define ADVSTEP_VERSION_NUMBER \\
     (ADVSTEP_VERSION_MAJOR * 1000000 + ADVSTEP_VERSION_MINOR * 1000 + ADVSTEP_VERSION_PATCH)
 

@@ -16,15 +16,15 @@ constexpr uint64_t kCardMagic = 0x32304c4343485641u;
 constexpr size_t kMostVisitors = 4096;  // the oldest has to go for one more
 constexpr int kLookMilliseconds = 5;    // between two looks of a thread that waits
 
-// The first bytes of a connection.
-struct Card {
-    uint64_t magic;
-    Visit visit;
-};
-
 }  // namespace
 
 struct Lobby::Visitor {
+    // The first bytes of a connection.
+    struct Card {
+        uint64_t magic;
+        Visit visit;
+    };
+
     Socket socket;
     Card card{};
     size_t got = 0;  // bytes of card
@@ -106,7 +106,7 @@ Outcome Lobby::Take(const Visit& visit, const Deadline& deadline, Socket* socket
 Outcome Lobby::Enter(const Endpoint& endpoint, const std::string& what, const Visit& visit,
                      const Deadline& deadline, Socket* socket) {
     ADVSTEP_HCCL_TRY(Connect(endpoint, what, deadline, false, socket));
-    const Card card{kCardMagic, visit};
+    const Visitor::Card card{kCardMagic, visit};
     return SendAll(*socket, &card, sizeof card, what, deadline);
 }
 

@@ -311,7 +311,7 @@ constexpr char kPrefix[] = "ADVANCE_STEP_";
 
 // Variables of the Python package, the examples and the tests, which are no settings.
 constexpr const char* kOtherVariables[] = {"ADVANCE_STEP_BUILD", "ADVANCE_STEP_LIBRARY",
-                                           "ADVANCE_STEP_HOST_OPERATORS"};
+                                           "ADVANCE_STEP_HOST_OPERATORS", "ADVANCE_STEP_HCCL"};
 constexpr char kPrefixOfTests[] = "ADVANCE_STEP_TEST_";
 
 bool StartsWith(const std::string& text, const char* prefix) {

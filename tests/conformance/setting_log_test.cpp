@@ -42,6 +42,7 @@ TEST(UnknownSettingTest, IsSilentIfTheLogIsOff) {
 TEST(UnknownSettingTest, IsNoneThatThePackageOrTheTestsKnow) {
     EXPECT_THAT(TextOfStart({{"ADVANCE_STEP_LIBRARY", "x"},
                              {"ADVANCE_STEP_HOST_OPERATORS", "0"},
+                             {"ADVANCE_STEP_HCCL", "c"},
                              {"ADVANCE_STEP_TEST_SEED", "3"},
                              {"ADVANCE_STEP_DEVICES", "1"}}),
                 IsEmpty());

@@ -31,6 +31,12 @@ def test_each_collective_and_dtype_in_stream_order(program):
     all_right(done.stdout, 2)
 
 
+def test_ranks_on_torch_npus_own_backend(program):
+    done = program.run(*LAUNCH, 2, "--standalone", FOLDER / "ranks_library.py", OMP_NUM_THREADS="1",
+                       ADVANCE_STEP_HCCL="c", ADVANCE_STEP_HOST_OPERATORS="aclnn")
+    all_right(done.stdout, 2)
+
+
 def test_ranks_of_unequal_sizes(program):
     all_right(program.ranks(3, text_of("ranks_uneven.py")), 3)
 

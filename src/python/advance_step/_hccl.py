@@ -26,8 +26,19 @@ _PUBLIC = {  # of methods that raise NotImplementedError: the function that call
 }
 
 
+def by_library() -> bool:
+    """Returns whether torch_npu's own backend runs, on libhccl of the prefix (docs/hccl.md)."""
+    chosen = os.environ.get("ADVANCE_STEP_HCCL", "")
+    if chosen not in ("", "gloo", "c"):
+        raise ValueError(f"ADVANCE_STEP_HCCL is {chosen!r}; expected 'gloo', the default, or 'c'")
+    return chosen == "c"
+
+
 def default_devices() -> None:
     """Makes a device for each LOCAL_RANK of torchrun, unless the number of devices is set."""
+    if by_library():
+        # torch_npu's queue would begin groups of operators in another thread than it ends them.
+        os.environ.setdefault("TASK_QUEUE_ENABLE", "0")
     ranks = os.environ.get("LOCAL_WORLD_SIZE", "")
     if ranks.isdecimal() and int(ranks) > 2:  # the default of the runtime
         os.environ.setdefault("ADVANCE_STEP_DEVICES", ranks)
@@ -156,7 +167,7 @@ def _add_methods(torch: Any, names: Any) -> None:
 def register(torch: Any) -> None:
     """Takes the place of torch_npu's backend, whose communication library needs real devices."""
     dist = torch.distributed
-    if not dist.is_available():
+    if not dist.is_available() or by_library():
         return
 
     def create(options: Any, _backend_options: Any) -> Any:

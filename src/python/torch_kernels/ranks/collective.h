@@ -43,8 +43,8 @@ struct Collective {
     /// Returns whether a caller need not wait any longer.
     bool Completed() const;
 
-    /// Waits until the last part has ended, and what follows it, or until a stop. Throws the failure
-    /// of the collective, and "Operation timed out!" as Gloo does.
+    /// Waits until the last part has ended, and what follows it, or until a stop. Throws the
+    /// failure of the collective, and "Operation timed out!" as Gloo does.
     void Wait(std::chrono::milliseconds timeout);
 
     /// Ends it with the error FORCE STOP, unless it has completed: its caller waits no longer, and

@@ -27,13 +27,12 @@ void ForceStop::Check(const std::string& name) {
 void ForceStop::Follow(const std::shared_ptr<Collective>& collective) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        underWay_.erase(
-            std::remove_if(underWay_.begin(), underWay_.end(),
-                           [](const auto& each) {
-                               const std::shared_ptr<Collective> known = each.lock();
-                               return known == nullptr || known->Ended();
-                           }),
-            underWay_.end());
+        underWay_.erase(std::remove_if(underWay_.begin(), underWay_.end(),
+                                       [](const auto& each) {
+                                           const std::shared_ptr<Collective> known = each.lock();
+                                           return known == nullptr || known->Ended();
+                                       }),
+                        underWay_.end());
         if (!stopped_) {
             underWay_.push_back(collective);
             return;

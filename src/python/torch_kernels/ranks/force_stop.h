@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// torch_npu.npu.stop_device for collectives: those under way end, and none begins until the restart.
+// torch_npu.npu.stop_device for collectives: none is under way or begins until the restart.
 
 #pragma once
 

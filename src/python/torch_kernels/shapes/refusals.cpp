@@ -29,7 +29,8 @@ Dtypes::Dtypes(const Operator& op, c10::ArrayRef<c10::IValue> arguments) {
                                         c10::TypeKind::ScalarTypeType) {
             key_ += std::to_string(value.toInt()) + ';';
         } else if (value.isString()) {
-            key_ += value.toStringRef() + ';';  // such as the reduction, which may take fewer dtypes
+            key_ +=
+                value.toStringRef() + ';';  // such as the reduction, which may take fewer dtypes
         } else {
             key_ += value.isNone() ? 'n' : value.isDouble() ? 'd' : 'v';
         }

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+import torch
+import torch_npu  # noqa: F401
+
+print((torch.ones(2).npu() + 1).tolist())

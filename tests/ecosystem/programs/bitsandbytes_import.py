@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+import torch
+import torch_npu  # noqa: F401
+
+torch.npu.set_device(0)
+import bitsandbytes  # noqa: E402
+
+print(bitsandbytes.__name__)

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+import onnxruntime
+
+providers = onnxruntime.get_available_providers()
+assert "CANNExecutionProvider" in providers, providers
+print(providers)

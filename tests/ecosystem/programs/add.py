@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Adds on the device."""
+
 import torch
 import torch_npu  # noqa: F401
 

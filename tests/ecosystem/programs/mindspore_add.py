@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Adds by MindSpore on its Ascend device."""
+
 import numpy
 import mindspore
 

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Starts an engine of Mooncake and registers memory."""
+
 import torch
 import torch_npu  # noqa: F401
 from mooncake.engine import TransferEngine

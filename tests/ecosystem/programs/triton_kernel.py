@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Launches a kernel of Triton."""
+
 import torch
 import torch_npu  # noqa: F401
 import triton

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Imports memfabric_zbal beside torch_npu."""
+
 import torch
 import torch_npu  # noqa: F401
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training step of a small network by MindSpore on its Ascend device, against numpy."""
+"""A training step of a small network by MindSpore on its second Ascend device, against numpy, and two streams."""
 
 import mindspore
 import numpy
 from mindspore import Parameter, Tensor, mint
 
-mindspore.set_device("Ascend")
+mindspore.set_device("Ascend", 1)
 dice = numpy.random.default_rng(0)
 x, w1, b1, w2, b2 = (dice.standard_normal(shape) for shape in ((4, 8), (16, 8), (16,), (2, 16), (2,)))
 labels = numpy.array([0, 1, 1, 0])
@@ -47,4 +47,16 @@ mint.optim.AdamW(parameters, lr=0.1, weight_decay=0.5)(gradients)
 # The first step of AdamW: the moments are those of the gradient itself.
 for parameter, before, slope in zip(parameters, (w1, b1, w2, b2), slopes):
     assert close(parameter, before * 0.95 - 0.1 * slope / (numpy.abs(slope) + 1e-8))
+
+# Work of another stream between two events.
+ready, done, other = mindspore.runtime.Event(), mindspore.runtime.Event(), mindspore.runtime.Stream()
+number = Tensor(numpy.ones(6, numpy.float32)) + 1
+ready.record()
+with mindspore.runtime.StreamCtx(other):
+    ready.wait()
+    twice = number * 2
+    done.record()
+done.wait()
+assert (twice + 1).asnumpy().tolist() == [5] * 6
+assert "device_id:1" in str(other)
 print("right")

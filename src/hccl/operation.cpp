@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "acl/acl.h"
 #include "src/hccl/data_type.h"
@@ -22,21 +23,51 @@ std::string RecentMessage() {
     return message == nullptr ? "no message" : message;
 }
 
-bool IsInOneBlock(const void* buffer, uint64_t bytes) {
+// A block of device memory. Allocators map memory piece by piece behind what they have, so a tensor
+// may lie in several mappings, which are neighbours.
+struct Block {
+    uint64_t begin = 0;
+    uint64_t bytes = 0;
+    uint32_t device = 0;
+
+    bool MayBeMapped() const {
+        constexpr uint64_t kUnit = uint64_t{2} << 20;  // the granularity of mappings
+        return begin % kUnit == 0 && bytes % kUnit == 0;
+    }
+};
+
+// Returns false for an address that is in no device memory.
+bool FindBlock(uint64_t address, Block* block) {
+    const auto pointer = reinterpret_cast<void*>(address);
+    aclrtPtrAttributes attributes{};
     void* begin = nullptr;
-    size_t size = 0;
-    if (aclrtMemGetAddressRange(const_cast<void*>(buffer), &begin, &size) != ACL_SUCCESS) {
+    size_t bytes = 0;
+    if (aclrtPointerGetAttributes(pointer, &attributes) != ACL_SUCCESS ||
+        attributes.location.type != ACL_MEM_LOCATION_TYPE_DEVICE ||
+        aclrtMemGetAddressRange(pointer, &begin, &bytes) != ACL_SUCCESS) {
         return false;
     }
-    const auto at =
-        static_cast<uint64_t>(static_cast<const char*>(buffer) - static_cast<const char*>(begin));
-    return at <= size && bytes <= size - at;
+    *block = {reinterpret_cast<uint64_t>(begin), bytes, attributes.location.id};
+    return true;
 }
 
-bool IsOfDevice(const void* buffer) {
-    aclrtPtrAttributes attributes{};
-    return aclrtPointerGetAttributes(buffer, &attributes) == ACL_SUCCESS &&
-           attributes.location.type == ACL_MEM_LOCATION_TYPE_DEVICE;
+// Returns the parts of a buffer in each of its blocks, or none if it leaves device memory.
+std::vector<std::pair<uint64_t, uint64_t>> PartsOf(const void* buffer, uint64_t bytes) {
+    std::vector<std::pair<uint64_t, uint64_t>> parts;
+    Block block, before;
+    for (auto at = reinterpret_cast<uint64_t>(buffer); bytes > 0;) {
+        const bool isFirst = parts.empty();
+        if (!FindBlock(at, &block) || (!isFirst && (!before.MayBeMapped() || !block.MayBeMapped() ||
+                                                    block.device != before.device))) {
+            return {};
+        }
+        const uint64_t part = std::min(bytes, block.begin + block.bytes - at);
+        parts.emplace_back(at, part);
+        at += part;
+        bytes -= part;
+        before = block;
+    }
+    return parts;
 }
 
 // The launch that this thread is making. The runtime releases the operator during the launch if it
@@ -78,11 +109,14 @@ Outcome Operation::AddRange(const char* argument, const void* buffer, uint64_t b
     if (buffer == nullptr) {
         return Null(argument);
     }
-    if (!IsOfDevice(buffer) || !IsInOneBlock(buffer, bytes)) {
+    const auto parts = PartsOf(buffer, bytes);
+    if (parts.empty()) {
         return Error(HCCL_E_PARA, argument, " has ", bytes,
                      " bytes; expected them inside one allocation of device memory");
     }
-    ranges_.push_back({buffer, bytes | use});
+    for (const auto& [begin, length] : parts) {
+        ranges_.push_back({reinterpret_cast<const void*>(begin), length | use});
+    }
     return {};
 }
 

@@ -122,6 +122,73 @@ TEST_F(HcclDevicesTest, OperatorsOfSeveralStreamsKeepTheirOrder) {
     });
 }
 
+// Memory of two mappings side by side, as torch's expandable segments have it.
+class Segment {
+ public:
+    static constexpr size_t kUnit = size_t{2} << 20;  // the granularity
+
+    explicit Segment(int32_t device) {
+        HCCL_TEST_CHECK(aclrtReserveMemAddress(&begin_, 2 * kUnit, 0, nullptr, 0));
+        aclrtPhysicalMemProp property{};
+        property.allocationType = ACL_MEM_ALLOCATION_TYPE_PINNED;
+        property.memAttr = ACL_HBM_MEM_HUGE;
+        property.location = {static_cast<uint32_t>(device), ACL_MEM_LOCATION_TYPE_DEVICE};
+        for (int part = 0; part < 2; ++part) {
+            HCCL_TEST_CHECK(aclrtMallocPhysical(&parts_[part], kUnit, &property, 0));
+            HCCL_TEST_CHECK(aclrtMapMem(At(part * kUnit), kUnit, 0, parts_[part], 0));
+        }
+    }
+    Segment(const Segment&) = delete;
+    Segment& operator=(const Segment&) = delete;
+    ~Segment() {
+        for (int part = 0; part < 2; ++part) {
+            EXPECT_TRUE(IsOk(aclrtUnmapMem(At(part * kUnit))));
+            EXPECT_TRUE(IsOk(aclrtFreePhysical(parts_[part])));
+        }
+        EXPECT_TRUE(IsOk(aclrtReleaseMemAddress(begin_)));
+    }
+
+    char* At(size_t byte) const { return static_cast<char*>(begin_) + byte; }
+
+ private:
+    void* begin_ = nullptr;
+    aclrtDrvMemHandle parts_[2] = {};
+};
+
+TEST_F(HcclDevicesTest, ABufferMayLieInMappingsSideBySide) {
+    ASSERT_NO_FATAL_FAILURE(Begin(2));
+    constexpr uint64_t kCount = 1000;
+    std::vector<std::unique_ptr<Segment>> segments;
+    std::vector<aclmdlRI> models(2);
+    const auto data = [&](const Rank& rank) {
+        return segments[rank.rank]->At(Segment::kUnit - 4 * (kCount / 2));
+    };
+    ForEachRank([&](Rank* rank) {
+        segments.push_back(std::make_unique<Segment>(static_cast<int32_t>(rank->rank)));
+        HCCL_TEST_CHECK(
+            aclmdlRICaptureBegin(rank->stream(), ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL));
+        HCCL_TEST_CHECK(HcclAllReduce(data(*rank), data(*rank), kCount, kFloat, HCCL_REDUCE_SUM,
+                                      rank->comm(), rank->stream()));
+        HCCL_TEST_CHECK(aclmdlRICaptureEnd(rank->stream(), &models[rank->rank]));
+    });
+    ForEachRank([&](Rank* rank) {
+        const Bytes values = ValuesOf(kFloat, rank->rank, kCount);
+        HCCL_TEST_CHECK(aclrtMemcpy(data(*rank), values.size(), values.data(), values.size(),
+                                    ACL_MEMCPY_HOST_TO_DEVICE));
+        HCCL_TEST_CHECK(aclmdlRIExecuteAsync(models[rank->rank], rank->stream()));
+    });
+    ForEachRank([&](Rank* rank) {
+        rank->Synchronize();
+        EXPECT_EQ(rank->Read(data(*rank), 4 * kCount), Sum(2, kCount));
+        HCCL_TEST_CHECK(aclmdlRIDestroy(models[rank->rank]));
+        EXPECT_EQ(HcclAllReduce(segments[rank->rank]->At(Segment::kUnit), rank->Room(8),
+                                Segment::kUnit / 4 + 1, kFloat, HCCL_REDUCE_SUM, rank->comm(),
+                                rank->stream()),
+                  HCCL_E_PARA);  // beyond the last mapping
+    });
+    ForEachRank([&](Rank* rank) { segments[rank->rank].reset(); });
+}
+
 TEST_F(HcclDevicesTest, ACaptureIsReplayed) {
     ASSERT_NO_FATAL_FAILURE(Begin(3));
     std::vector<aclmdlRI> models(3);

@@ -81,6 +81,9 @@ for run in "${runs[@]}"; do
         generate "$run" "${words[@]}"
     fi
 done
+# torch_npu's own backend on libhccl, whose collectives a graph captures.
+ADVANCE_STEP_HCCL=c generate "${forms[0]} --parallel 2 --graphs full_decode_only, ADVANCE_STEP_HCCL=c" "${forms[0]}" \
+    --parallel 2 --graphs full_decode_only
 export ADVANCE_STEP_SANITIZE=all ADVANCE_STEP_SANITIZE_ACTION=fail
 generate "${forms[0]} --graphs full_decode_only, ADVANCE_STEP_SANITIZE=all" "${forms[0]}" --graphs full_decode_only
 exit "$failed"

@@ -19,7 +19,7 @@ def register(torch: Any) -> None:
     plain = torch.OutOfMemoryError.__str__
 
     def text(error: Any) -> str:
-        told = plain(error)
+        told: str = plain(error)
         if not told.startswith("NPU out of memory"):
             return told
         setting = os.environ.get("ADVANCE_STEP_MEMORY") or "not set: what the host has available"

@@ -20,13 +20,13 @@ def _states(operator: str, grad: Any, out: Any) -> tuple[Any, Any, Any]:
     for name, tensor in zip(("var", "m", "v"), out):
         check_shape(operator, name, tensor, grad.shape)
         check(tensor.dtype == grad.dtype, operator, name, tensor, f"the dtype of grad, {grad.dtype}")
-    return tuple(tensor.float() for tensor in out)  # type: ignore[return-value]
+    return tuple(tensor.float() for tensor in out)
 
 
 def _store(out: Any, *values: Any) -> tuple[Any, Any, Any]:
     for tensor, value in zip(out, values):
         tensor.copy_(value)
-    return tuple(out)  # type: ignore[return-value]
+    return tuple(out)
 
 
 @define("npu_apply_adam_w.out")

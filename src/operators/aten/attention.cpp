@@ -611,8 +611,13 @@ void Compute(Call& call, bool incremental) {
     }
     out = out.defined() ? out : OutputOf(attention, 0);
     out = attention.outScale.defined() ? Rounded(out, Steps()) : out;
-    named.Put(
-        {{"attentionOut", out}, {"softmaxLse", named.Flag("softmaxLseFlag") ? lse : at::Tensor()}});
+    const bool statistics = named.Flag("softmaxLseFlag");
+    if (statistics && named.Has("softmaxLse")) {
+        TORCH_CHECK_VALUE(named.View("softmaxLse")->dataType == ACL_FLOAT,
+                          "softmaxLse is not of ACL_FLOAT; expected that dtype");
+        named.CheckApart("attentionOut", "softmaxLse");
+    }
+    named.Put({{"attentionOut", out}, {"softmaxLse", statistics ? lse : at::Tensor()}});
 }
 
 }  // namespace

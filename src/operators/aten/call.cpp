@@ -392,6 +392,18 @@ void Call::PutInto(const char* name, const AdvStepTensorView& view, const at::Te
     output.copy_(overlaps ? shaped.clone() : shaped);
 }
 
+bool Call::Overlapping(int one, int other) const {
+    const auto dense = [this](int place) {
+        const AdvStepTensorView* const view =
+            place >= 0 && !ValueAt(place).isNull ? View(place) : nullptr;
+        const at::IntArrayRef dims(view == nullptr ? nullptr : view->dims,
+                                   view == nullptr ? 0 : static_cast<size_t>(view->rank));
+        const int64_t count = c10::multiply_integers(dims);
+        return view != nullptr && count > 0 && SpanOf(*view) == count;
+    };
+    return !mode_.meta && dense(one) && dense(other) && Overlap(*View(one), *View(other));
+}
+
 void Call::CheckAt(int place, const at::Tensor& result) const {
     if (!ValueAt(place).isNull && result.defined()) {
         Check(NameOf(place), *View(place), result);

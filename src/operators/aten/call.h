@@ -80,6 +80,10 @@ class Call {
     void Put(int place, const at::Tensor& result);
     void Put(int place, const std::vector<at::Tensor>& results);
 
+    /// Returns whether two tensors of the call, whose elements fill their memory, have memory in
+    /// common; never without data. A place may be -1, or that of an argument that is left out.
+    bool Overlapping(int one, int other) const;
+
     /// Refuses a result whose output has another shape or no dtype for it, as Put does.
     void CheckResult(int place, const at::Tensor& result) const { CheckAt(place, result); }
 

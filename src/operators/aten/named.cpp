@@ -78,6 +78,11 @@ void Named::Refuse(std::initializer_list<const char*> names) const {
     }
 }
 
+void Named::CheckApart(const char* output, const char* other) const {
+    TORCH_CHECK_VALUE(!call_.Overlapping(call_.PlaceOf(output), call_.PlaceOf(other)), other,
+                      " overlaps ", output, "; expected memory of its own");
+}
+
 void Named::Put(const Results& results) {
     for (const auto& [name, result] : results) {
         if (const int place = call_.PlaceOf(name); place >= 0) {

@@ -36,6 +36,9 @@ class Named {
     std::vector<bool> Flags(std::string_view name) const;
     const AdvStepTensorView* View(std::string_view name) const;
 
+    /// Refuses outputs that overlap: the later one would be written over the earlier one.
+    void CheckApart(const char* output, const char* other) const;
+
     /// Refuses tensors with elements whose effect is not computed.
     void Refuse(std::initializer_list<const char*> names) const;
 

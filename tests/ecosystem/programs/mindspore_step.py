@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training step of a small network by MindSpore on its second Ascend device, against numpy, and two streams."""
+"""A training step by MindSpore on its second Ascend device, against numpy, and two streams."""
 
 import mindspore
 import numpy

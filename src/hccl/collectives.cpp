@@ -193,7 +193,9 @@ Outcome AllGather(const Collective& collective, Exchange* exchange) {
     return GatherParts(collective.recvBuf, collective.received, exchange);
 }
 
-Outcome Broadcast(const Collective& collective, Exchange* exchange) {
+// Lets the root send to each other rank, and the others receive.
+template <typename SendTo>
+Outcome FromRoot(const Collective& collective, Exchange* exchange, const SendTo& sendTo) {
     const uint32_t root = collective.signature.root;
     if (exchange->rank() != root) {
         exchange->Receive(root, collective.recvBuf, collective.bytes);
@@ -201,27 +203,27 @@ Outcome Broadcast(const Collective& collective, Exchange* exchange) {
     }
     for (uint32_t rank = 0; rank < exchange->size(); ++rank) {
         if (rank != root) {
-            exchange->Send(rank, collective.recvBuf, collective.bytes);
+            sendTo(rank);
         }
     }
     return exchange->Run();
 }
 
+Outcome Broadcast(const Collective& collective, Exchange* exchange) {
+    return FromRoot(collective, exchange, [&](uint32_t rank) {
+        exchange->Send(rank, collective.recvBuf, collective.bytes);
+    });
+}
+
 Outcome Scatter(const Collective& collective, Exchange* exchange) {
-    const uint32_t root = collective.signature.root;
-    if (exchange->rank() != root) {
-        exchange->Receive(root, collective.recvBuf, collective.bytes);
-        return exchange->Run();
+    ADVSTEP_HCCL_TRY(FromRoot(collective, exchange, [&](uint32_t rank) {
+        exchange->Send(rank, collective.sendBuf + collective.sent[rank].begin,
+                       collective.sent[rank].bytes);
+    }));
+    if (const uint32_t root = collective.signature.root; exchange->rank() == root) {
+        const Part& own = collective.sent[root];
+        Copy(collective.recvBuf, collective.sendBuf + own.begin, own.bytes);
     }
-    for (uint32_t rank = 0; rank < exchange->size(); ++rank) {
-        if (rank != root) {
-            exchange->Send(rank, collective.sendBuf + collective.sent[rank].begin,
-                           collective.sent[rank].bytes);
-        }
-    }
-    ADVSTEP_HCCL_TRY(exchange->Run());
-    const Part& own = collective.sent[root];
-    Copy(collective.recvBuf, collective.sendBuf + own.begin, own.bytes);
     return {};
 }
 

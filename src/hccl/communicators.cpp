@@ -45,9 +45,24 @@ void MakeTable() {
 
 Table& TheTable() { return *theTable.load(std::memory_order_acquire); }
 
-Outcome Unknown() {
-    return Error(HCCL_E_PARA,
-                 "comm is no communicator of this process; expected one that was not destroyed");
+// Finds the communicator of a handle, and takes it out of the table if it is to leave.
+Outcome Find(HcclComm comm, std::shared_ptr<Communicator>* communicator, bool leaves) {
+    if (comm == nullptr) {
+        return Null("comm");
+    }
+    Table& table = TheTable();
+    const std::lock_guard<std::mutex> lock(table.mutex);
+    const auto found = table.all.find(reinterpret_cast<uintptr_t>(comm));
+    if (found == table.all.end()) {
+        return Error(
+            HCCL_E_PARA,
+            "comm is no communicator of this process; expected one that was not destroyed");
+    }
+    *communicator = found->second;
+    if (leaves) {
+        table.all.erase(found);
+    }
+    return {};
 }
 
 // Operators end before the abort waits for them. Exceptions must not leave it.
@@ -84,17 +99,7 @@ HcclComm AddCommunicator(std::shared_ptr<Communicator> communicator) {
 }
 
 Outcome FindCommunicator(HcclComm comm, std::shared_ptr<Communicator>* communicator) {
-    if (comm == nullptr) {
-        return Null("comm");
-    }
-    Table& table = TheTable();
-    const std::lock_guard<std::mutex> lock(table.mutex);
-    const auto found = table.all.find(reinterpret_cast<uintptr_t>(comm));
-    if (found == table.all.end()) {
-        return Unknown();
-    }
-    *communicator = found->second;
-    return {};
+    return Find(comm, communicator, false);
 }
 
 Outcome FindCommunicator(const std::string& name, HcclComm* comm) {
@@ -111,18 +116,7 @@ Outcome FindCommunicator(const std::string& name, HcclComm* comm) {
 }
 
 Outcome RemoveCommunicator(HcclComm comm, std::shared_ptr<Communicator>* communicator) {
-    if (comm == nullptr) {
-        return Null("comm");
-    }
-    Table& table = TheTable();
-    const std::lock_guard<std::mutex> lock(table.mutex);
-    const auto found = table.all.find(reinterpret_cast<uintptr_t>(comm));
-    if (found == table.all.end()) {
-        return Unknown();
-    }
-    *communicator = std::move(found->second);
-    table.all.erase(found);
-    return {};
+    return Find(comm, communicator, true);
 }
 
 void HookAborts() { (void)aclrtSetDeviceTaskAbortCallback("libhccl", &EndWorkOf, nullptr); }

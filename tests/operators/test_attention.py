@@ -105,7 +105,7 @@ REFUSED = [
     ({"query": K}, "query has dtype Char; expected FLOAT16, BF16 or FLOAT"),
     ({"key": [K]}, "key has a tensor of Char; expected floats, as there are no antiquant scales"),
     ({"antiquantScale": torch.ones(2)}, "key has a tensor of Float; expected INT8, INT4, or INT32 with eight"),
-    ({"key": [K], "value": [K], "keyAntiquantScale": torch.ones(1)}, "scales or offsets of one of key and value are null"),
+    ({"key": [K], "value": [K], "keyAntiquantScale": torch.ones(1)}, "keyAntiquantScale or valueAntiquantScale, or one of their offsets, is null"),
     ({"key": [K], "value": [K], "keyAntiquantScale": torch.ones(3), "valueAntiquantScale": torch.ones(3)},
      "keyAntiquantScale has shape \\[3\\]; expected one number, or one for each of the 4 x 16 channels"),
     ({"key": [K], "value": [K], "antiquantScale": torch.ones(2), "antiquantMode": 2}, "antiquantMode is 2; expected 0 to 1"),

@@ -23,7 +23,8 @@ Antiquant::Antiquant(const Named& named, bool ofValues) {
     const std::string side = ofValues ? "value" : "key";
     TORCH_CHECK_VALUE(named.Has("keyAntiquantScale") == named.Has("valueAntiquantScale") &&
                           named.Has("keyAntiquantOffset") == named.Has("valueAntiquantOffset"),
-                      "scales or offsets of one of key and value are null; expected those of both, "
+                      "keyAntiquantScale or valueAntiquantScale, or one of their offsets, is null; "
+                      "expected those of both, "
                       "or of none");
     if (named.Has(side + "AntiquantScale")) {
         name_ = side + "AntiquantScale";

@@ -266,6 +266,19 @@ bool IsMaskType(at::ScalarType dtype) {
     return dtype == at::kBool || dtype == at::kChar || dtype == at::kByte;
 }
 
+// Refuses a keyRope that is not key by key beside the key. Caches have checks of their own.
+void CheckKeyRope(const Attention& attention) {
+    const at::Tensor& rope = attention.keyRope.tensors.front();
+    if (!rope.defined() || attention.blockTable.defined() || attention.key.tensors.size() != 1) {
+        return;
+    }
+    const at::Tensor& key = attention.key.tensors.front();
+    TORCH_CHECK_VALUE(rope.dim() == key.dim() && rope.sizes().slice(0, rope.dim() - 1) ==
+                                                     key.sizes().slice(0, key.dim() - 1),
+                      "keyRope has shape ", rope.sizes(), "; expected that of key, ", key.sizes(),
+                      ", but for the last dim");
+}
+
 void SetTensors(const Call& call, const Named& named, Attention* attention) {
     attention->query = named.Tensor("query");
     TORCH_CHECK_VALUE(at::isFloatingType(attention->query.scalar_type()), "query has dtype ",
@@ -290,6 +303,7 @@ void SetTensors(const Call& call, const Named& named, Attention* attention) {
     attention->blockTable =
         named.Has("blocktable") ? named.Tensor("blocktable") : named.Tensor("blockTable");
     attention->sinks = named.Tensor("learnableSink");
+    CheckKeyRope(*attention);
 }
 
 Attention Read(const Call& call, const Named& named, bool incremental) {

@@ -60,7 +60,7 @@ TEST_F(AsyncTest, RefusalsOfEitherSide) {
 TEST_F(AsyncTest, AStoppedProcessIsATimeout) {
     const Registered mine(engine_, kCount, 7);
     ASSERT_TRUE(IsOk(engine_.Connect(remote_.c_str(), 60000)));
-    ASSERT_EQ(kill(other_->Pid(), SIGSTOP), 0);
+    other_->Stop();
     adxl::TransferReq req = nullptr;
     ASSERT_TRUE(IsOk(Begin(adxl::READ, {{mine.At(0), device_, mine.Bytes()}}, &req)));
     EXPECT_EQ(EndOf(req), adxl::TransferStatus::TIMEOUT);
@@ -88,7 +88,7 @@ TEST_F(AsyncTest, FinalizeEndsWhatIsQueued) {
     ASSERT_TRUE(
         IsOk(engine_.RegisterMem(Described(mine->Get(), mine->Size()), adxl::MEM_DEVICE, handle)));
     ASSERT_TRUE(IsOk(engine_.Connect(remote_.c_str(), 60000)));
-    ASSERT_EQ(kill(other_->Pid(), SIGSTOP), 0);
+    other_->Stop();
     adxl::TransferReq req = nullptr;
     for (int i = 0; i < 3; ++i) {
         ASSERT_TRUE(

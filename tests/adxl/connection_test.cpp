@@ -46,7 +46,7 @@ TEST_F(TransferTest, TheOtherProcessIsKilledDuringATransfer) {
     const Registered mine(engine_, kCount, 7);
     const std::vector<TransferOpDesc> descs = {{mine.At(0), device_, mine.Bytes()}};
     ASSERT_TRUE(IsOk(Transfer(adxl::WRITE, descs)));
-    ASSERT_EQ(kill(other_->Pid(), SIGSTOP), 0);
+    other_->Stop();
     adxl::TransferReq req = nullptr;
     ASSERT_TRUE(IsOk(engine_.TransferAsync(remote_.c_str(), adxl::WRITE, descs, {}, req)));
     KillOther();
@@ -76,7 +76,7 @@ TEST_F(TransferTest, AStoppedProcessIsATimeout) {
     const Registered mine(engine_, kCount, 7);
     const std::vector<TransferOpDesc> descs = {{mine.At(0), device_, mine.Bytes()}};
     ASSERT_TRUE(IsOk(static_cast<int>(engine_.Connect(remote_.c_str(), 60000))));
-    ASSERT_EQ(kill(other_->Pid(), SIGSTOP), 0);
+    other_->Stop();
     EXPECT_TRUE(IsError(kTimeout, Transfer(adxl::READ, descs, 50), {remote_.c_str(), "in time"}));
     // The connection is over, and a new one is not answered.
     EXPECT_TRUE(IsCode(kNotConnected, static_cast<int>(engine_.Disconnect(remote_.c_str()))));

@@ -14,6 +14,7 @@
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/child_process.h"
+#include "support/fork.h"
 #include "support/leak_death_test.h"
 #include "support/settings.h"
 
@@ -250,7 +251,7 @@ TEST_F(LeakDeathTest, OfTheParentAreNotThoseOfAForkedChild) {
         {
             Start("fail");
             void* const memory = Allocate(64);
-            const pid_t child = fork();
+            const pid_t child = support::Fork();
             if (child == 0) {
                 std::exit(0);
             }

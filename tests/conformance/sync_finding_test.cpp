@@ -12,6 +12,7 @@
 
 #include "acl/acl.h"
 #include "advance_step/fault_injection.h"
+#include "support/fork.h"
 #include "support/sanitize_death_test.h"
 #include "support/sanitizers.h"
 #include "support/table.h"
@@ -206,7 +207,7 @@ void FailUnaskedUntilTheEnd() {
 }
 // Ends as its child does.
 void Fork(void (*child)()) {
-    const pid_t process = fork();
+    const pid_t process = support::Fork();
     if (process == 0) {
         child();
         std::_Exit(0);

@@ -128,7 +128,7 @@ TEST_F(HcclRanksTest, AStoppedRankIsATimeoutThatNamesIt) {
     const RootFile root;
     Processes ranks(3);
     ranks.Run(&InitByRoot);
-    ASSERT_EQ(kill(ranks[1].Pid(), SIGSTOP), 0);
+    ranks[1].Stop();
     const auto begin = std::chrono::steady_clock::now();
     // The first rank to notice tells the others, which have it as the failure of that rank.
     const auto expectTimeout = [](Words* words) {

@@ -11,6 +11,7 @@
 
 #include "corpus.h"
 #include "device_program.h"
+#include "support/fork.h"
 
 namespace corpus {
 
@@ -129,8 +130,9 @@ BAD_PROGRAM(WaitsForAHostFunctionThatHangs, "sync",
 BAD_PROGRAM(UsesTheRuntimeAfterAFork, "sync",
             {{"sync", "use_after_fork", {"aclrtMemcpy", "UsesTheRuntimeAfterAFork"}}},
             {{"sync", "use_after_fork", {}}}) {
-    // [UsesTheRuntimeAfterAFork]
     void* const memory = NewMemory();
+    support::LetOthersSleep();
+    // [UsesTheRuntimeAfterAFork]
     const pid_t child = fork();
     if (child == 0) {
         char value = 0;
@@ -347,7 +349,7 @@ RIGHT_PROGRAM(RecordsTheExternalEventLater) {
 
 RIGHT_PROGRAM(ForksAChildThatEnds) {
     void* const memory = NewMemory();
-    const pid_t child = fork();
+    const pid_t child = support::Fork();
     if (child == 0) {
         _exit(0);
     }

@@ -124,6 +124,14 @@ class ChildProcess {
 
     pid_t Pid() const { return pid_; }
 
+    // Returns when every thread of the process stands: kill() alone may return before.
+    void Stop() const {
+        int status = 0;
+        EXPECT_EQ(kill(pid_, SIGSTOP), 0);
+        EXPECT_EQ(waitpid(pid_, &status, WUNTRACED), pid_);
+        EXPECT_TRUE(WIFSTOPPED(status)) << "the other process has status " << status;
+    }
+
     // Runs the function, which captures nothing, there. Start and Result are its two halves.
     Words Run(Remote function, const Words& words = {}) {
         Start(function, words);

@@ -34,13 +34,16 @@ inline bool OthersSleep() {
     return true;
 }
 
-// As fork(). A thread that the parent has just started may hold a lock of the sanitizer's
-// allocator, which stays locked in the child, so with the address sanitizer the other threads sleep
-// first.
-inline pid_t Fork() {
+// Before a fork(): a thread that the parent has just started may hold a lock of the address
+// sanitizer's allocator, which stays locked in the child, so with it the other threads sleep first.
+inline void LetOthersSleep() {
     if (kAddressSanitizer) {
         EXPECT_TRUE(Eventually(OthersSleep));
     }
+}
+
+inline pid_t Fork() {
+    LetOthersSleep();
     return fork();
 }
 

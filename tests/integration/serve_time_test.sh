@@ -26,6 +26,43 @@ simulator_speculative)
         check 's["sheds"] > 0'
     done
     ;;
+prefix)
+    "$here/prefix_trace.py" 150 >"$folder/trace"
+    "$here/prefix_trace.py" 150 at-once >"$folder/at_once"
+    prefixed() {
+        simulated "$1" --prefix-caching --max-len 9000 "${@:2}"
+        check 's["cached_prompt_tokens"] > 90000' 's["kv_faults"] == 0'
+    }
+    prefixed "$folder/trace"
+    shared=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["peak_blocks"])' "$folder/summary.json")
+    simulated "$folder/trace" --max-len 9000
+    check 's["cached_prompt_tokens"] == 0' "s['peak_blocks'] > 1.5 * $shared"
+    # Blocks of every size beside the parts that ids stand for, with evictions and preemptions.
+    prefixed "$folder/trace" --blocks 90 --max-seqs 12
+    prefixed "$folder/trace" --block-size 16 --blocks 600 --free-ratio 0.08
+    check 's["preemptions"] > 0'
+    prefixed "$folder/trace" --block-size 48 --blocks 200 --free-ratio 0.2 --speculative 3
+    prefixed "$folder/trace" --block-size 1024 --blocks 40 --free-ratio 0.2
+    prefixed "$folder/at_once" --blocks 170 --free-ratio 0.1
+    check 's["preemptions"] > 0'
+    prefixed "$folder/at_once" --block-size 7 --blocks 2200 --free-ratio 0.05 --scheduler chunked --token-budget 64
+    # All grow at once: some are shed, and find what they have left.
+    for i in $(seq 64); do
+        echo '{"timestamp": 0, "input_length": 600, "output_length": 400, "hash_ids": [1, 2]}'
+    done >"$folder/shed"
+    simulated "$folder/shed" --prefix-caching --max-len 1024 --blocks 70 --free-ratio 0.1 --scheduler chunked \
+        --token-budget 700
+    check 's["sheds"] > 0' 's["cached_prompt_tokens"] > 20000' 's["kv_faults"] == 0'
+    grep -q 'has no hash_ids' <("$serve" "$sample" --limit 2 --prefix-caching 2>&1) || fail "no word of a trace without ids"
+    bad_ids() {
+        printf '{"timestamp": 0, "input_length": 600, "output_length": 4, "hash_ids": %s}\n' "$1" >"$folder/wrong"
+        bad "wrong:1: hash_ids $2" -- "$folder/wrong"
+    }
+    bad_ids '[1, 2, 3]' 'has 3 ids; expected at most 2, one for each 512 of the 600 tokens'
+    bad_ids '[1, -2]' 'is "\[1,-2\]"; expected a list of whole numbers'
+    bad_ids '[1.5]' 'is '
+    bad_ids '"x"' 'is '
+    ;;
 chunked)
     # Each budget, with and without pressure, and a model in which every kind of work costs time.
     echo '{"iteration_us": 8123.4567, "prefill_token_us": 31.25, "decode_row_us": 12.5,

@@ -14,15 +14,21 @@ TICKS = 10_000_000  # a second
 
 
 def read_trace(path):
-    """[(arrival, line, prompt, generated)] by arrival, in ticks since the first."""
+    """[(arrival, line, prompt, generated, ids)] by arrival, in ticks since the first."""
     requests = []
+    if open(path, encoding="ascii").read(1) == "{":
+        for line, text in enumerate(open(path, encoding="ascii"), 1):
+            r = json.loads(text)
+            requests.append((r["timestamp"] * (TICKS // 1000), line, r["input_length"],
+                             r["output_length"], r["hash_ids"]))
+        return [(r[0] - min(requests)[0], *r[1:]) for r in sorted(requests)]
     for line, text in enumerate(open(path, encoding="ascii").read().splitlines(), 1):
         stamp, prompt, generated = text.split(",")
         if line > 1:
             parts = [int(part) for part in re.findall(r"\d+", stamp[:19])]
             fraction = int(stamp[20:].ljust(7, "0") or 0)
             arrival = calendar.timegm(tuple(parts)) * TICKS + fraction
-            requests.append((arrival, line, int(prompt), int(generated)))
+            requests.append((arrival, line, int(prompt), int(generated), []))
     requests.sort(key=lambda request: request[:2])
     return [(r[0] - requests[0][0], *r[1:]) for r in requests]
 
@@ -50,12 +56,65 @@ def mix(x):
     return x ^ x >> 31
 
 
+class Prompts:
+    """The blocks of prompts: a name for each that others may share, None for each other one."""
+
+    def __init__(self, blocks, size):
+        self.blocks, self.size, self.private = blocks, size, 0
+        self.holders, self.idle = {}, []  # of names; names that nobody holds, by age
+
+    def names(self, request):
+        """Of the full blocks that the ids cover: what the prompt is up to their ends."""
+        _, _, prompt, _, ids = request
+        ends = range(self.size, min(prompt, 512 * len(ids)) + 1, self.size)
+        return [(end, *ids[:-(-end // 512)]) for end in ends]
+
+    def found(self, request):
+        names = self.names(request)[:(request[2] - 1) // self.size]
+        return names[:next((i for i, name in enumerate(names) if name not in self.holders), len(names))]
+
+    def held(self):
+        return self.private + len(self.holders) - len(self.idle)
+
+    def fits(self, request):
+        found = self.found(request)
+        missing = -(-request[2] // self.size) - len(found)
+        return missing <= self.blocks - self.held() - sum(name in self.idle for name in found)
+
+    def take(self, request):
+        found = self.found(request)
+        for name in found:
+            self.holders[name] += 1
+            if name in self.idle:
+                self.idle.remove(name)
+        missing = -(-request[2] // self.size) - len(found)
+        self.private += missing
+        while self.private + len(self.holders) > self.blocks:
+            del self.holders[self.idle.pop(0)]
+        return found + [None] * missing
+
+    def publish(self, s, tokens):
+        for i, name in enumerate(self.names(s.request)):
+            if s.blocks[i] is None and name not in self.holders and name[0] <= tokens:
+                self.private, self.holders[name], s.blocks[i] = self.private - 1, 1, name
+
+    def give(self, s):
+        for name in reversed(s.blocks):
+            if name is None:
+                self.private -= 1
+                continue
+            self.holders[name] -= 1
+            if self.holders[name] == 0:
+                self.idle.append(name)
+
+
 class Sequence:
-    def __init__(self, request, now, blocks):
-        self.request, self.admitted, self.first = request, now, blocks
-        self.arrival, self.line, self.prompt, self.generated = request
-        self.cached = self.used = 0  # tokens, blocks of the device
-        self.want = self.prompt      # tokens to prefill; 0: it decodes
+    def __init__(self, request, now, blocks, size):
+        self.request, self.admitted, self.blocks, self.first = request, now, blocks, len(blocks)
+        self.arrival, self.line, self.prompt, self.generated, _ = request
+        self.shared = size * sum(name is not None for name in blocks)
+        self.cached, self.used = self.shared, 0  # tokens, blocks of the device
+        self.want = self.prompt - self.shared    # tokens to prefill; 0: it decodes
         self.times = []              # of its tokens
         self.preempted = False
 
@@ -68,11 +127,11 @@ class Simulator:
         self.o, self.arrivals, self.waiting, self.live, self.stack = o, requests, [], {}, []
         self.now = self.iterations = self.blocks_sum = self.running_sum = 0
         self.dynamic = math.floor(o.blocks * o.free_ratio + 0.5)  # of the device
-        self.free, self.prompts = self.dynamic, o.blocks - self.dynamic
+        self.free, self.prompts = self.dynamic, Prompts(o.blocks - self.dynamic, o.block_size)
         self.counts = dict.fromkeys(
             ("preemptions", "recoveries", "replayed_tokens", "sheds", "lost_prompt_tokens",
              "lost_generated_tokens", "peak_seqs", "peak_blocks", "spec_tokens",
-             "accepted_tokens"), 0)
+             "accepted_tokens", "cached_prompt_tokens"), 0)
         self.shed_lines, self.done = set(), []
         self.waits = dict.fromkeys(
             ("iteration", "slots", "budget", "prompt_blocks", "growth_blocks", "shed"), 0)
@@ -87,18 +146,19 @@ class Simulator:
         self.reason = "growth_blocks"
         tokens, chunked = 0, self.o.scheduler == "chunked"
         while self.waiting and not any(s.preempted for s in self.live.values()):
-            prompt = self.waiting[0][2]
+            prompt = self.waiting[0][2] - len(self.prompts.found(self.waiting[0])) * self.o.block_size
             running = [s for s in self.live.values() if not s.preempted]
             full = (sum(s.want or 1 + self.o.speculative for s in running) >= self.o.token_budget if chunked
                     else tokens and tokens + prompt > self.o.token_budget)
             self.reason = ("slots" if len(self.live) == self.o.max_seqs else "budget" if full else
-                           "prompt_blocks" if self.blocks(prompt) > self.prompts else None)
+                           "prompt_blocks" if not self.prompts.fits(self.waiting[0]) else None)
             if self.reason:
                 break
             tokens += prompt
-            self.prompts -= self.blocks(prompt)
             slot = next(i for i in range(self.o.max_seqs) if i not in self.live)
-            self.live[slot] = Sequence(self.waiting.pop(0), self.now, self.blocks(prompt))
+            request = self.waiting.pop(0)
+            self.live[slot] = Sequence(request, self.now, self.prompts.take(request), self.o.block_size)
+            self.counts["cached_prompt_tokens"] += self.live[slot].shared
 
     def run(self):
         while self.arrivals or self.waiting or self.live:
@@ -115,7 +175,7 @@ class Simulator:
         left = self.o.token_budget - rows if self.o.scheduler == "chunked" else math.inf
         prefill = context = 0
         for s in self.live.values():
-            s.sampled = s.ran = s.proposed = 0
+            s.sampled = s.ran = s.proposed = s.filled = 0
         for s in sorted(running, key=lambda s: (s.arrival, s.line)):
             chunk = max(min(s.want, left), 0)
             left, prefill = left - chunk, prefill + chunk
@@ -126,6 +186,7 @@ class Simulator:
                 s.proposed = self.o.speculative
                 s.sampled = self.accepted(s) + 1
             s.cached, s.want = s.cached + (chunk or s.sampled), s.want - chunk
+            s.filled = s.cached if chunk else 0  # before a Step that may take it all
         running = sum(s.ran for s in running)
         while not self.step():
             self.shed()
@@ -136,18 +197,19 @@ class Simulator:
         if waiting:
             self.waits[self.reason] += waiting * ticks
         self.waits["shed"] += sum(self.now - admitted for admitted in self.shed_admissions)
-        used = sum(s.first for s in self.live.values()) + self.dynamic - self.free
+        used = self.prompts.held() + self.dynamic - self.free
         self.blocks_sum, self.iterations = self.blocks_sum + used, self.iterations + 1
         self.running_sum += running
         for key, value in (("peak_seqs", running), ("peak_blocks", used)):
             self.counts[key] = max(self.counts[key], value)
-        for slot, s in list(self.live.items()):
+        for slot, s in sorted(self.live.items()):
+            self.prompts.publish(s, s.filled)
             s.times += [self.now] * s.sampled
             self.counts["spec_tokens"] += s.proposed
             self.counts["accepted_tokens"] += s.sampled - 1 if s.proposed else 0
             if len(s.times) == s.generated:
                 self.done.append(self.live.pop(slot))
-                self.prompts += s.first
+                self.prompts.give(s)
             elif s.preempted:  # it claims no more than it can ever use
                 s.used = min(s.used, self.blocks(s.prompt + s.generated - 1) - s.first - 1)
 
@@ -198,11 +260,13 @@ class Simulator:
     def shed(self):
         able = {i: s for i, s in self.live.items() if not s.preempted and not s.ends()}
         s = self.live.pop(max(able, key=lambda i: (able[i].arrival, able[i].line)))
-        self.free, self.prompts = self.free + s.used, self.prompts + s.first
+        self.free += s.used
+        self.prompts.give(s)
+        self.counts["cached_prompt_tokens"] -= s.shared
         self.waiting.insert(0, s.request)
         self.shed_lines.add(s.line)
         self.shed_admissions.append(s.admitted)
-        for key, value in (("sheds", 1), ("lost_prompt_tokens", s.prompt),
+        for key, value in (("sheds", 1), ("lost_prompt_tokens", s.prompt - s.shared),
                            ("lost_generated_tokens", len(s.times))):
             self.counts[key] += value
 
@@ -231,6 +295,7 @@ def main():
         parser.add_argument("--" + name, type=int, default=default)
     parser.add_argument("--free-ratio", type=float, default=0.175)
     parser.add_argument("--scheduler", choices=("prefill-first", "chunked"), default="prefill-first")
+    parser.add_argument("--prefix-caching", action="store_true")
     parser.add_argument("--time-model", type=argparse.FileType())
     options = parser.parse_args()
     costs = json.load(options.time_model) if options.time_model else dict(
@@ -238,7 +303,10 @@ def main():
     options.costs = [math.floor(costs[name + "_us"] * 1e6 + 0.5) for name in
                      ("iteration", "prefill_token", "decode_row", "context_token")]
     options.blocks = options.blocks or -(-524288 // options.block_size)
-    simulator = Simulator(read_trace(options.trace), options)
+    requests = read_trace(options.trace)
+    if not options.prefix_caching:
+        requests = [(*request[:4], []) for request in requests]
+    simulator = Simulator(requests, options)
     simulator.run()
     print(json.dumps(simulator.result(), indent=1))
 

@@ -16,7 +16,7 @@ struct ReferenceRun {
 };
 
 /// Overwrites run, reusing its memory.
-void RunOnContiguousCache(uint64_t seed, int64_t promptTokens, int64_t generatedTokens,
+void RunOnContiguousCache(const TextSeeds& seeds, int64_t promptTokens, int64_t generatedTokens,
                           ReferenceRun& run);
 
 }  // namespace serve

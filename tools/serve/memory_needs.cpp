@@ -22,13 +22,15 @@ std::vector<MemoryNeed> MemoryNeeds(const Options& options, const RequestLimits&
     // Those of the slots, of the batch and of the blocks that are poisoned when they are lost.
     constexpr int64_t kBlockTables = 3;
     const auto tokens = static_cast<int64_t>(sizeof(int64_t));
+    // With prefix caching, those of all slots may come at a time.
+    const int64_t tokenTables = options.prefixCaching ? 2 : 1;
     const int64_t specRows = options.speculative > 0 ? options.speculative + 1 : 0;
     return {{"the KV cache",
              fmt::format("--blocks {} x --block-size {}", options.blocks, options.blockSize),
              options.blocks * options.blockSize * static_cast<int64_t>(sizeof(KvCell))},
             {"the tokens of the slots",
              fmt::format("--max-seqs {} x --max-len {}", options.maxSeqs, options.maxLen),
-             options.maxSeqs * options.maxLen * tokens},
+             tokenTables * options.maxSeqs * options.maxLen * tokens},
             {"the block tables",
              fmt::format("--max-seqs {} x --max-len {} / --block-size {}", options.maxSeqs,
                          options.maxLen, options.blockSize),

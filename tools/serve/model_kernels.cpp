@@ -41,11 +41,14 @@ void LoadSlotsKernel(void* loadArgs) {
         args.encoderBlockLens[slot] = static_cast<int32_t>(load.promptBlocks);
         args.usedListLen[slot] = 0;
         args.oriSeqLensEncoder[slot] = promptTokens;
-        args.seqLensEncoder[slot] = promptTokens;
-        args.seqLensThisTime[slot] = promptTokens;
-        args.seqLensDecoder[slot] = 0;
+        const auto cachedTokens = static_cast<int32_t>(load.cachedTokens);
+        args.seqLensEncoder[slot] = promptTokens - cachedTokens;
+        args.seqLensThisTime[slot] = promptTokens - cachedTokens;
+        args.seqLensDecoder[slot] = cachedTokens;
         args.stepIdx[slot] = 0;
-        args.infos[slot] = {load.seed, load.endLen};
+        args.infos[slot] = {load.seed, load.endLen, load.prefixTokens};
+        std::copy_n(args.prefixSeeds + load.firstPrefix, load.prefixes,
+                    args.slotPrefixSeeds + slot * args.prefixWidth);
         args.isBlockStep[slot] = 0;
         args.stopFlags[slot] = 0;
     }
@@ -64,8 +67,9 @@ void PrefillKernel(void* passArgs) {
         const SlotInfo& info = m.infos[slot];
         const int64_t* tokens = m.inputIds + slot * m.inputWidth;
         const int32_t end = m.seqLensDecoder[slot] + count;
+        const TextSeeds seeds{info.seed, info.prefixTokens, m.prefixSeeds + slot * m.prefixWidth};
         sequence.ForEach(m.seqLensDecoder[slot], end, [&](int64_t position, KvCell& cell) {
-            cell = CellOf(info.seed, tokens[position], position);
+            cell = CellOf(seeds.At(position), tokens[position], position);
         });
         if (m.seqLensEncoder[slot] > count) {
             m.seqLensEncoder[slot] -= count;
@@ -133,7 +137,8 @@ void PoisonLostKernel(void* passArgs) {
             continue;
         }
         const PagedSequence held(m, table);
-        for (int64_t column = 0; column < m.maxBlocks && table[column] >= 0; ++column) {
+        for (int64_t column = m.infos[slot].prefixTokens / m.blockSize;
+             column < m.maxBlocks && table[column] >= 0; ++column) {
             if (KvCell* block = held.Block(column)) {
                 std::memset(static_cast<void*>(block), kPoison,
                             static_cast<size_t>(m.blockSize) * sizeof(KvCell));

@@ -17,8 +17,9 @@ inline constexpr int kPoison = 0xA5;  // repeated, a negative token at a negativ
 
 /// What the model knows of a slot besides Step's tensors.
 struct SlotInfo {
-    uint64_t seed;   // of the request
-    int64_t endLen;  // cells of the finished sequence: its last token has none
+    uint64_t seed;         // of the request
+    int64_t endLen;        // cells of the finished sequence: its last token has none
+    int64_t prefixTokens;  // of the prompt, which others may have, too
 };
 
 /// A live slot in a pass.
@@ -62,6 +63,8 @@ struct ModelMemory {
     int64_t* stepIdx;
     int64_t* nextTokens;
     const SlotInfo* infos;
+    const uint64_t* prefixSeeds;  // [slots, prefixWidth]
+    int64_t prefixWidth;
     int32_t* heldTables;  // [slots, maxBlocks]: blockTables before the last Step, up to a -1
 
     // Live slots, [slots].
@@ -95,7 +98,11 @@ struct SlotLoad {
     int64_t promptTokens;
     int64_t firstToken;  // of its prompt, in LoadArgs::tokens
     int64_t promptBlocks;
-    int64_t firstBlock;  // in LoadArgs::blocks
+    int64_t firstBlock;    // in LoadArgs::blocks
+    int64_t cachedTokens;  // of the prompt: others have put them into the cache
+    int64_t prefixTokens;
+    int64_t prefixes;
+    int64_t firstPrefix;  // in LoadArgs::prefixSeeds
 };
 
 /// Device addresses: what the host has uploaded of the sequences that enter slots, and the slots.
@@ -104,9 +111,11 @@ struct LoadArgs {
     int64_t count;
     const int64_t* tokens;
     const int32_t* blocks;
+    const uint64_t* prefixSeeds;
 
     int64_t maxBlocks;
     int64_t inputWidth;
+    int64_t prefixWidth;
     uint8_t* stopFlags;
     int32_t* seqLensThisTime;
     int32_t* oriSeqLensEncoder;
@@ -120,6 +129,7 @@ struct LoadArgs {
     int64_t* stepIdx;
     int64_t* firstTokenIds;
     SlotInfo* infos;
+    uint64_t* slotPrefixSeeds;  // [slots, prefixWidth]
 };
 
 /// Makes every slot of the loads want the prefill of its prompt.
@@ -140,7 +150,8 @@ void DecodeKernel(void* passArgs);
 void NoteBlocksKernel(void* passArgs);
 
 /// Right after Step: overwrites the blocks of slots that it found ended or preempted, so that
-/// nothing left in them can be taken for a cell, whoever has them now.
+/// nothing left in them can be taken for a cell, whoever has them now. Blocks of prefixes stay,
+/// since others may hold or find them.
 void PoisonLostKernel(void* passArgs);
 
 /// Collects what the host must know of the live slots after Step.

@@ -32,6 +32,8 @@ PagedModel::PagedModel(const Options& options, const SlotState& slots, const Bat
              slots.stepIdx.Data(),
              slots.nextTokens.Data(),
              slots.infos.Data(),
+             slots.prefixSeeds.Data(),
+             slots.PrefixWidth(),
              heldTables_.Data(),
              passSlots_.Data(),
              reports_.Data(),

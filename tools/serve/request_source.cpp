@@ -88,6 +88,14 @@ void KeepFitting(Trace& trace, const Options& options) {
     Tell(fmt::format("{}; left out (--reject); all fit with {}", told, wanted));
 }
 
+// Every prompt is another text.
+void ForgetPrefixes(Trace& trace) {
+    trace.prefixSeeds = {};
+    for (Request& request : trace.requests) {
+        request.firstPrefix = request.prefixes = 0;
+    }
+}
+
 }  // namespace
 
 RequestLimits LimitsOf(const std::vector<Request>& requests) {
@@ -95,6 +103,7 @@ RequestLimits LimitsOf(const std::vector<Request>& requests) {
     for (const Request& request : requests) {
         limits.longestPrompt = std::max(limits.longestPrompt, request.promptTokens);
         limits.longestGeneration = std::max(limits.longestGeneration, request.generatedTokens);
+        limits.mostPrefixes = std::max(limits.mostPrefixes, request.prefixes);
     }
     return limits;
 }
@@ -114,6 +123,12 @@ Trace LoadTrace(const Options& options) try {
                          options.TraceName(), trace.failed));
     }
     KeepFitting(trace, options);
+    if (!options.prefixCaching) {
+        ForgetPrefixes(trace);
+    } else if (trace.prefixSeeds.empty()) {
+        Tell(fmt::format("{}: has no hash_ids, so --prefix-caching finds nothing to share",
+                         options.TraceName()));
+    }
     return trace;
 } catch (const std::bad_alloc&) {
     throw std::runtime_error(
@@ -128,6 +143,15 @@ const Request* TraceSource::Take(int64_t now) {
 
 std::optional<int64_t> TraceSource::NextArrival() {
     return next_ < requests_.size() ? std::optional(requests_[next_].arrival) : std::nullopt;
+}
+
+TextSeeds TraceSource::SeedsOf(const Request& request) const {
+    TextSeeds seeds{SeedOf(request.line)};
+    if (prefixSeeds_ != nullptr && request.prefixes > 0) {
+        seeds.sharedTokens = request.SharedTokens();
+        seeds.prefixSeeds = prefixSeeds_->data() + request.firstPrefix;
+    }
+    return seeds;
 }
 
 }  // namespace serve

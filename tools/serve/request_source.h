@@ -29,6 +29,7 @@ inline int64_t DynamicBlocksFor(const Request& request, const Options& options) 
 struct RequestLimits {
     int64_t longestPrompt = 0;
     int64_t longestGeneration = 0;
+    int64_t mostPrefixes = 0;  // of a prompt
 };
 
 RequestLimits LimitsOf(const std::vector<Request>& requests);
@@ -45,6 +46,8 @@ class RequestSource {
     virtual const Request* Take(int64_t now) = 0;
     /// When the next request arrives; nothing: none ever will.
     virtual std::optional<int64_t> NextArrival() = 0;
+    /// Decides the text of one of its requests.
+    virtual TextSeeds SeedsOf(const Request& request) const { return {SeedOf(request.line)}; }
 };
 
 /// Reads the trace that the options name, of which every request fits; says on standard error if it
@@ -58,18 +61,22 @@ Trace LoadTrace(const Options& options);
 class TraceSource : public RequestSource {
  public:
     /// @param requests  must outlive the source
-    /// @param limits    of these requests and perhaps of others, served elsewhere
-    TraceSource(const std::vector<Request>& requests, const RequestLimits& limits)
-        : requests_(requests), limits_(limits) {}
+    /// @param limits       of these requests and perhaps of others, served elsewhere
+    /// @param prefixSeeds  of their trace, and must outlive the source; nothing: none have prefixes
+    TraceSource(const std::vector<Request>& requests, const RequestLimits& limits,
+                const std::vector<uint64_t>* prefixSeeds = nullptr)
+        : requests_(requests), limits_(limits), prefixSeeds_(prefixSeeds) {}
 
     const RequestLimits& Limits() const override { return limits_; }
     int64_t Requests() const override { return static_cast<int64_t>(requests_.size()); }
     const Request* Take(int64_t now) override;
     std::optional<int64_t> NextArrival() override;
+    TextSeeds SeedsOf(const Request& request) const override;
 
  private:
     const std::vector<Request>& requests_;
     RequestLimits limits_;
+    const std::vector<uint64_t>* prefixSeeds_;
     size_t next_ = 0;
 };
 

@@ -82,15 +82,23 @@ class TraceReader {
 
     void Take(std::string_view text) {
         WithPlace([&] {
-            const std::optional<Request> request = format_->Parse(lines_.Number(), text);
-            if (!request) {
+            const std::optional<TraceLine> line = format_->Parse(lines_.Number(), text);
+            if (!line) {
                 ++trace_.failed;
                 return;
             }
             const bool isFirst = trace_.requests.empty();
-            trace_.outOfOrder += !isFirst && request->arrival < latest_ ? 1 : 0;
-            latest_ = isFirst ? request->arrival : std::max(latest_, request->arrival);
-            trace_.requests.push_back(*request);
+            Request request = line->request;
+            trace_.outOfOrder += !isFirst && request.arrival < latest_ ? 1 : 0;
+            latest_ = isFirst ? request.arrival : std::max(latest_, request.arrival);
+            request.firstPrefix = static_cast<int64_t>(trace_.prefixSeeds.size());
+            request.prefixes = static_cast<int64_t>(line->hashIds.size());
+            uint64_t seed = 0;
+            for (const uint64_t id : line->hashIds) {
+                seed = PrefixSeed(seed, id);
+                trace_.prefixSeeds.push_back(seed);
+            }
+            trace_.requests.push_back(request);
         });
     }
 

@@ -3,10 +3,13 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "toy_model.h"
 
 namespace serve {
 
@@ -17,14 +20,20 @@ struct Request {
     int64_t arrival;          // ticks since the first arrival of the trace
     int64_t promptTokens;     // >= 1
     int64_t generatedTokens;  // >= 1
+    // Ids of the prompt's prefixes, in Trace::prefixSeeds.
+    int64_t firstPrefix = 0;
+    int64_t prefixes = 0;
 
     int64_t TotalTokens() const { return promptTokens + generatedTokens; }
     /// K and V of the last token are never computed.
     int64_t CachedTokens() const { return TotalTokens() - 1; }
+    /// Tokens of the prompt, from its begin, that the ids cover.
+    int64_t SharedTokens() const { return std::min(promptTokens, prefixes * kPrefixTokens); }
 };
 
 struct Trace {
     std::vector<Request> requests;  // by arrival; lines of the same time stay in file order
+    std::vector<uint64_t> prefixSeeds;  // of hash_ids: equal for prompts that begin alike
     int64_t outOfOrder = 0;         // lines whose time is before that of a line above
     int64_t failed = 0;             // lines of requests without a prompt or a response
     int64_t blank = 0;              // lines with nothing but spaces

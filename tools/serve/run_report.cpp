@@ -137,6 +137,7 @@ std::string SettingsTable(const Options& options) {
                       "sequences") +
            SettingRow("block size", Grouped(std::to_string(options.blockSize)), "tokens") +
            SettingRow("blocks", Grouped(std::to_string(options.blocks)), "blocks") +
+           SettingRow("prefix caching", options.prefixCaching ? "on" : "off", "") +
            SettingRow("spec tokens", Grouped(std::to_string(options.speculative)),
                       "tokens a sequence") +
            SettingRow("TTFT target", target(options.targets.ttft), "s") +

@@ -100,7 +100,11 @@ void PrintSummary(const Options& options, const Statistics& s) {
         s.completed == s.requests ? ""
         : s.interrupted           ? "interrupted"
                                   : "the run ended early");
-    Row("prompt tokens", Grouped(s.promptTokens));
+    Row("prompt tokens", Grouped(s.promptTokens),
+        options.prefixCaching
+            ? fmt::format("{} of them, {:.1f} %, were in the cache", Grouped(s.sharedTokens),
+                          100 * Ratio(static_cast<double>(s.sharedTokens), s.promptTokens))
+            : "");
     Row("generated tokens", Grouped(s.generatedTokens));
     Row("iterations", Grouped(s.iterations),
         fmt::format("{:.1f} sequences on average, {} at most", s.meanSeqs, Grouped(s.peakSeqs)));
@@ -168,7 +172,9 @@ nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& s) 
         {"rejected", s.rejected},
         {"completed", s.completed},
         {"interrupted", s.interrupted},
+        {"prefix_caching", options.prefixCaching},
         {"prompt_tokens", s.promptTokens},
+        {"cached_prompt_tokens", s.sharedTokens},
         {"generated_tokens", s.generatedTokens},
         {"iterations", s.iterations},
         {"preemptions", s.preemptions},

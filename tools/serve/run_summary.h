@@ -21,6 +21,7 @@ struct Statistics {
     int64_t requests = 0;
     int64_t completed = 0;
     int64_t promptTokens = 0;     // of admitted requests
+    int64_t sharedTokens = 0;     // of them: those that were in the cache at the admission
     int64_t generatedTokens = 0;  // without those of requests shed since
     int64_t iterations = 0;
     int64_t preemptions = 0;

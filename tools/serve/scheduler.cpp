@@ -14,7 +14,7 @@ Scheduler::Scheduler(RequestSource& source, const Options& options)
       options_(options),
       policy_(MakePolicy(options)),
       slots_(static_cast<size_t>(options.maxSeqs)),
-      pool_(options.HostBlocks()) {}
+      cache_(options.HostBlocks(), options.blockSize) {}
 
 int64_t Scheduler::Arrive(int64_t now) {
     int64_t waited = 0;
@@ -30,10 +30,11 @@ std::optional<WaitReason> Scheduler::Obstacle(const PassLoad& load) const {
     if (LiveSlots() == Slots()) {
         return WaitReason::kSlots;
     }
-    if (!policy_->Admits(head.promptTokens, load)) {
+    const TextSeeds seeds = source_.SeedsOf(head);
+    if (!policy_->Admits(head.promptTokens - cache_.CachedTokens(seeds, head.promptTokens), load)) {
         return WaitReason::kBudget;
     }
-    if (options_.BlocksFor(head.promptTokens) > pool_.Free()) {
+    if (!cache_.HasRoomFor(seeds, head.promptTokens)) {
         return WaitReason::kPromptBlocks;
     }
     return std::nullopt;
@@ -68,6 +69,28 @@ int64_t Scheduler::TakeFreeSlot() {
     return slot;
 }
 
+int64_t Scheduler::AdmitFirst(int64_t now) {
+    const Request* request = waiting_.front();
+    waiting_.pop_front();
+    const int64_t slot = TakeFreeSlot();
+    const TextSeeds seeds = source_.SeedsOf(*request);
+    const int64_t shared = cache_.CachedTokens(seeds, request->promptTokens);
+    auto sequence = std::make_unique<Sequence>(Sequence{request,
+                                                        seeds,
+                                                        shared,
+                                                        cache_.Take(seeds, request->promptTokens),
+                                                        {},
+                                                        now,
+                                                        request->promptTokens - shared,
+                                                        Sequence::Phase::kPrefill,
+                                                        shared});
+    const auto tokens = static_cast<size_t>(request->generatedTokens);
+    sequence->tokens.reserve(tokens);
+    sequence->gaps.reserve(tokens - 1);
+    slots_[static_cast<size_t>(slot)] = std::move(sequence);
+    return slot;
+}
+
 std::vector<int64_t> Scheduler::Admit(int64_t now) {
     std::vector<int64_t> admitted;
     heldUpBy_.reset();
@@ -84,22 +107,9 @@ std::vector<int64_t> Scheduler::Admit(int64_t now) {
         if (heldUpBy_) {
             break;
         }
-        const Request* request = waiting_.front();
-        waiting_.pop_front();
-        const int64_t slot = TakeFreeSlot();
-        slots_[static_cast<size_t>(slot)] = std::make_unique<Sequence>(
-            Sequence{request,
-                     pool_.Take(options_.BlocksFor(request->promptTokens)),
-                     {},
-                     now,
-                     request->promptTokens,
-                     Sequence::Phase::kPrefill});
-        const auto tokens = static_cast<size_t>(request->generatedTokens);
-        slots_[static_cast<size_t>(slot)]->tokens.reserve(tokens);
-        slots_[static_cast<size_t>(slot)]->gaps.reserve(tokens - 1);
-        load.admitted += request->promptTokens;
-        load.prefill += request->promptTokens;
-        admitted.push_back(slot);
+        admitted.push_back(AdmitFirst(now));
+        load.admitted += At(admitted.back())->prefillTokens;
+        load.prefill += At(admitted.back())->prefillTokens;
     }
     return admitted;
 }
@@ -108,8 +118,13 @@ Sequence Scheduler::Retire(int64_t slot) {
     const auto sequence = std::move(slots_.at(static_cast<size_t>(slot)));
     live_.erase(std::lower_bound(live_.begin(), live_.end(), slot));
     returned_.push(slot);
-    pool_.Give(sequence->promptBlocks);
+    cache_.Give(sequence->promptBlocks);
     return std::move(*sequence);
+}
+
+void Scheduler::Publish(int64_t slot) {
+    const Sequence& sequence = *At(slot);
+    cache_.Publish(sequence.promptBlocks, sequence.seeds, sequence.PrefilledTokens());
 }
 
 Sequence Scheduler::Shed(int64_t slot) {

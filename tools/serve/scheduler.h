@@ -13,8 +13,8 @@
 #include <queue>
 #include <vector>
 
-#include "block_pool.h"
 #include "pass_policy.h"
+#include "prefix_cache.h"
 #include "request_source.h"
 #include "request_trace.h"
 #include "serve_options.h"
@@ -31,6 +31,8 @@ struct Sequence {
     };
 
     const Request* request;
+    TextSeeds seeds;
+    int64_t sharedTokens;               // of its prompt, which were in the cache at its admission
     std::vector<int32_t> promptBlocks;  // from the host's allocator
     std::vector<int64_t> tokens;        // generated so far; the newest is not in the cache yet
     int64_t admitted;                   // time, in ticks
@@ -42,6 +44,10 @@ struct Sequence {
     int64_t lastToken = 0;        // that was not shed
     std::vector<int64_t> gaps{};  // ticks from each token to the next one
 
+    /// Of its tokens, those that a prefill has put into the cache so far.
+    int64_t PrefilledTokens() const {
+        return request->promptTokens + static_cast<int64_t>(tokens.size()) - prefillTokens;
+    }
     int64_t MissingTokens() const {
         return request->generatedTokens - static_cast<int64_t>(tokens.size());
     }
@@ -71,7 +77,16 @@ class Scheduler {
     std::vector<int64_t> Admit(int64_t now);
 
     /// Prompt tokens of the requests admitted at a time never exceed this.
-    int64_t PrefillRoom() const { return options_.tokenBudget + source_.Limits().longestPrompt; }
+    int64_t PrefillRoom() const {
+        return options_.prefixCaching ? Slots() * source_.Limits().longestPrompt
+                                      : options_.tokenBudget + source_.Limits().longestPrompt;
+    }
+    /// The same of their prompts' blocks.
+    int64_t PromptBlockRoom() const {
+        return options_.prefixCaching ? Slots() * options_.BlocksFor(source_.Limits().longestPrompt)
+                                      : options_.HostBlocks();
+    }
+    int64_t MostPrefixes() const { return source_.Limits().mostPrefixes; }
     int64_t LongestGeneration() const { return source_.Limits().longestGeneration; }
 
     /// Slots with a sequence, preempted or not, ascending. Only these cost time in an iteration.
@@ -89,13 +104,17 @@ class Scheduler {
     Sequence Retire(int64_t slot);
     /// Retires a sequence whose request is to run again, before all that wait.
     Sequence Shed(int64_t slot);
+    /// Lets others share what a prefill has put into the cache.
+    void Publish(int64_t slot);
 
-    const BlockPool& PromptBlocks() const { return pool_; }
+    const PrefixCache& PromptBlocks() const { return cache_; }
     const PassPolicy& Policy() const { return *policy_; }
 
  private:
     /// What keeps the first one waiting; nothing: it can be admitted.
     std::optional<WaitReason> Obstacle(const PassLoad& load) const;
+    /// Takes the first one that waits into a slot.
+    int64_t AdmitFirst(int64_t now);
     PassLoad Load() const;
     bool AnyPreempted() const;
     int64_t TakeFreeSlot();
@@ -110,7 +129,7 @@ class Scheduler {
     // The lowest free slot is taken first: those given back, then those that were never used.
     std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> returned_;
     int64_t neverUsed_ = 0;
-    BlockPool pool_;
+    PrefixCache cache_;
 };
 
 }  // namespace serve

@@ -77,7 +77,7 @@ class RunObserver : public ServerObserver {
 Outcome Serve(const Trace& trace, const Options& options) {
     Outcome outcome;
     RunObserver observer(options, outcome);
-    TraceSource source(trace.requests, LimitsOf(trace.requests));
+    TraceSource source(trace.requests, LimitsOf(trace.requests), &trace.prefixSeeds);
     Server server(source, options, &observer);
     const auto start = std::chrono::steady_clock::now();
     try {
@@ -136,6 +136,7 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
         SweepRate(trace.requests, options.attainment, [&](const std::vector<Request>& requests) {
             Trace changed;
             changed.requests = requests;
+            changed.prefixSeeds = trace.prefixSeeds;
             changed.rejected = trace.rejected;
             try {
                 const Outcome outcome = Serve(changed, options);

@@ -234,6 +234,9 @@ ParsedOptions ParseOptions(int argc, char** argv) {
                    "write iterations, requests and counters in virtual time to this file, for "
                    "Perfetto or chrome://tracing")
         ->check(NotEmpty("the path of a file"));
+    app.add_flag("--prefix-caching", options.prefixCaching,
+                 "prompts that begin alike, by the hash_ids of a Mooncake trace, share the blocks "
+                 "that are in the cache already, and are prefilled from behind them");
     CLI::Option* sweep = app.add_option(
         "--sweep", options.sweep,
         "rate: serve the trace faster and slower, for the largest rate of requests at which enough "

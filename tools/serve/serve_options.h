@@ -55,6 +55,7 @@ struct Options {
     double attainment = 0.99;  // part of the requests that must meet them
     std::string fit;           // measurements, which are fitted in the place of a run; empty: none
 
+    bool prefixCaching = false;  // prompts that begin alike share blocks
     bool chunked = false;        // prefills in chunks; otherwise whole, before anything else
     int64_t tokenBudget = 8192;  // of an iteration, as the policy counts it
     int64_t speculative = 0;     // spec tokens per query; 0: plain decoding

@@ -28,7 +28,7 @@ Server::Server(RequestSource& source, const Options& options, ServerObserver* ob
       }),
       record_(options.targets),
       session_(options, source.Limits()),
-      slots_(options, scheduler_.LongestGeneration(), scheduler_.PrefillRoom()),
+      slots_(options, scheduler_),
       batch_(options),
       model_(options, slots_, batch_),
       reader_(model_.Memory()),
@@ -94,6 +94,7 @@ void Server::Admit() {
         const Sequence& sequence = *scheduler_.At(slot);
         slots_.Load(slot, sequence);
         statistics_.promptTokens += sequence.request->promptTokens;
+        statistics_.sharedTokens += sequence.sharedTokens;
     }
     slots_.EnqueueLoads(stream_);
 }
@@ -165,8 +166,9 @@ bool Server::ShedYoungest() {
     slots_.Stop(stream_, youngestSlot);
     const auto lostTokens = static_cast<int64_t>(shed.tokens.size());
     statistics_.promptTokens -= youngest->promptTokens;
+    statistics_.sharedTokens -= shed.sharedTokens;
     statistics_.generatedTokens -= lostTokens;
-    statistics_.lostPromptTokens += youngest->promptTokens;
+    statistics_.lostPromptTokens += youngest->promptTokens - shed.sharedTokens;
     statistics_.lostGeneratedTokens += lostTokens;
     ++statistics_.sheds;
     shedLines_.insert(youngest->line);

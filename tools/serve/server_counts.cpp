@@ -23,7 +23,7 @@ void Server::TellObserver() {
 
 void Server::CountIteration() {
     const int64_t blocks =
-        scheduler_.PromptBlocks().Used() + slots_.DynamicBlocks() - slots_.FreeDynamicBlocks();
+        scheduler_.PromptBlocks().Held() + slots_.DynamicBlocks() - slots_.FreeDynamicBlocks();
     const int64_t ticks = options_.costs.Ticks(work_);
     clock_.CountIteration(ticks);
     if (const std::optional<WaitReason> reason = scheduler_.HeldUpBy()) {

@@ -15,6 +15,9 @@ void Server::TakeTokens() {
         }
         const int64_t sampled = SampledTokens(live);
         sequence->prefillTokens -= live.prefillTokens;
+        if (live.prefillTokens > 0) {
+            scheduler_.Publish(live.slot);
+        }
         if (live.query < 0 || !speculation_) {
             if (sampled > 0) {
                 TakeToken(*sequence, report.token);

@@ -7,7 +7,7 @@
 
 namespace serve {
 
-SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t prefillRoom)
+SlotState::SlotState(const Options& options, const Scheduler& scheduler)
     : stopFlags(options.maxSeqs),
       seqLensThisTime(options.maxSeqs),
       oriSeqLensEncoder(options.maxSeqs),
@@ -26,26 +26,32 @@ SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t 
       freeList(std::max<int64_t>(options.DynamicBlocks(), 1)),  // no allocation is empty
       freeListLen(1),
       inputIds(options.maxSeqs * options.maxLen),
-      preIds(options.maxSeqs * (longestGeneration + 1)),
+      preIds(options.maxSeqs * (scheduler.LongestGeneration() + 1)),
       stepIdx(options.maxSeqs),
       nextTokens(options.maxSeqs),
       firstTokenIds(options.maxSeqs),
       infos(options.maxSeqs),
+      prefixSeeds(std::max<int64_t>(options.maxSeqs * scheduler.MostPrefixes(), 1)),
       slots_(options.maxSeqs),
       maxBlocks_(options.MaxBlocks()),
       dynamicBlocks_(options.DynamicBlocks()),
       inputWidth_(options.maxLen),
-      preWidth_(longestGeneration + 1),  // the k-th generated token is preIds[k]; [0] is not used
+      // The k-th generated token is preIds[k]; [0] is not used.
+      preWidth_(scheduler.LongestGeneration() + 1),
+      prefixWidth_(scheduler.MostPrefixes()),
       promptBlocks_(static_cast<size_t>(options.maxSeqs)),
       loads_(options.maxSeqs),
-      prompts_(prefillRoom),
-      promptBlockIds_(std::max<int64_t>(options.HostBlocks(), 1)),
+      prompts_(scheduler.PrefillRoom()),
+      promptBlockIds_(std::max<int64_t>(scheduler.PromptBlockRoom(), 1)),
+      loadedPrefixSeeds_(std::max<int64_t>(options.maxSeqs * scheduler.MostPrefixes(), 1)),
       loadArgs_{loads_.Data(),
                 0,
                 prompts_.Data(),
                 promptBlockIds_.Data(),
+                loadedPrefixSeeds_.Data(),
                 maxBlocks_,
                 inputWidth_,
+                prefixWidth_,
                 stopFlags.Data(),
                 seqLensThisTime.Data(),
                 oriSeqLensEncoder.Data(),
@@ -58,7 +64,8 @@ SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t 
                 inputIds.Data(),
                 stepIdx.Data(),
                 firstTokenIds.Data(),
-                infos.Data()} {
+                infos.Data(),
+                prefixSeeds.Data()} {
     stopFlags.Device().Fill(1);
     seqLensThisTime.Fill(0);
     oriSeqLensEncoder.Fill(0);
@@ -78,6 +85,7 @@ SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t 
     nextTokens.Fill(0);
     firstTokenIds.Fill(kMinusOne);
     infos.Fill(0);
+    prefixSeeds.Fill(0);
     // Nobody follows what is behind a slot's tokens, but who compares devices must see no chance.
     inputIds.Fill(0);
     preIds.Fill(0);
@@ -97,13 +105,25 @@ SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t 
 
 void SlotState::Load(int64_t slot, const Sequence& sequence) {
     const Request& request = *sequence.request;
-    const uint64_t seed = SeedOf(request.line);
+    const TextSeeds& seeds = sequence.seeds;
     const auto promptBlocks = static_cast<int64_t>(sequence.promptBlocks.size());
     loads_[loadArgs_.count++] = {
-        slot,         seed,     request.CachedTokens(), request.promptTokens, promptEnd_,
-        promptBlocks, blockEnd_};
+        slot,
+        seeds.seed,
+        request.CachedTokens(),
+        request.promptTokens,
+        promptEnd_,
+        promptBlocks,
+        blockEnd_,
+        sequence.sharedTokens,
+        seeds.sharedTokens,
+        request.prefixes,
+        prefixEnd_};
     for (int64_t position = 0; position < request.promptTokens; ++position) {
-        prompts_[promptEnd_ + position] = PromptToken(seed, position);
+        prompts_[promptEnd_ + position] = PromptToken(seeds.At(position), position);
+    }
+    for (int64_t i = 0; i < request.prefixes; ++i) {
+        loadedPrefixSeeds_[prefixEnd_++] = seeds.prefixSeeds[i];
     }
     promptEnd_ += request.promptTokens;
     std::copy(sequence.promptBlocks.begin(), sequence.promptBlocks.end(),
@@ -119,6 +139,9 @@ void SlotState::EnqueueLoads(Stream& stream) {
     loads_.Send(stream, 0, loadArgs_.count);
     prompts_.Send(stream, 0, promptEnd_);
     promptBlockIds_.Send(stream, 0, blockEnd_);
+    if (prefixEnd_ > 0) {
+        loadedPrefixSeeds_.Send(stream, 0, prefixEnd_);
+    }
     stream.Launch(LoadSlotsKernel, &loadArgs_, "load slots");
 }
 

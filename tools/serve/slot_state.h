@@ -16,11 +16,11 @@ namespace serve {
 /// when a sequence enters it or is shed; otherwise the model and Step do, on the device.
 class SlotState {
  public:
-    /// All slots idle, all dynamic blocks free. `longestGeneration` and `prefillRoom` as Scheduler.
-    SlotState(const Options& options, int64_t longestGeneration, int64_t prefillRoom);
+    /// All slots idle, all dynamic blocks free. The scheduler knows the sizes.
+    SlotState(const Options& options, const Scheduler& scheduler);
 
     /// Nothing may be pending of the loads before.
-    void BeginLoads() { loadArgs_.count = promptEnd_ = blockEnd_ = 0; }
+    void BeginLoads() { loadArgs_.count = promptEnd_ = blockEnd_ = prefixEnd_ = 0; }
     /// Notes a sequence that enters a slot: it wants the prefill of its prompt.
     void Load(int64_t slot, const Sequence& sequence);
     /// Enqueues the upload of all that have been noted, in three copies, however many they are.
@@ -45,6 +45,7 @@ class SlotState {
     int64_t DynamicBlocks() const { return dynamicBlocks_; }
     int64_t InputWidth() const { return inputWidth_; }
     int64_t PreWidth() const { return preWidth_; }
+    int64_t PrefixWidth() const { return prefixWidth_; }
 
     // In signature order.
     Mirror<uint8_t> stopFlags;
@@ -71,6 +72,7 @@ class SlotState {
     DeviceBuffer<int64_t> firstTokenIds;
 
     DeviceBuffer<SlotInfo> infos;
+    DeviceBuffer<uint64_t> prefixSeeds;  // [slots, PrefixWidth]
 
  private:
     int64_t slots_;
@@ -78,13 +80,16 @@ class SlotState {
     int64_t dynamicBlocks_;
     int64_t inputWidth_;
     int64_t preWidth_;
+    int64_t prefixWidth_;
     std::vector<int64_t> promptBlocks_;  // by slot
     // Of the loads between two synchronisations.
     int64_t promptEnd_ = 0;
     int64_t blockEnd_ = 0;
+    int64_t prefixEnd_ = 0;
     Mirror<SlotLoad> loads_;
     Mirror<int64_t> prompts_;
     Mirror<int32_t> promptBlockIds_;
+    Mirror<uint64_t> loadedPrefixSeeds_;
     LoadArgs loadArgs_;
 };
 

@@ -43,6 +43,24 @@ inline int64_t TokenOf(uint64_t hash) {
 /// Decides a request's text; line is the request's in the trace.
 inline uint64_t SeedOf(int64_t line) { return Mix(static_cast<uint64_t>(line)); }
 
+/// Tokens of a prompt that an id of a trace stands for, as Mooncake has them.
+inline constexpr int64_t kPrefixTokens = 512;
+
+/// Which seed a position's token and cell have. Prompts that begin alike, by the ids of the trace,
+/// have the same seeds there; every other position has the seed of its request.
+struct TextSeeds {
+    uint64_t seed;                          // of the request
+    int64_t sharedTokens = 0;               // of the prompt, from its begin, that the ids cover
+    const uint64_t* prefixSeeds = nullptr;  // one for each kPrefixTokens of them, begun ones too
+
+    uint64_t At(int64_t position) const {
+        return position < sharedTokens ? prefixSeeds[position / kPrefixTokens] : seed;
+    }
+};
+
+/// The seed of a part of a prompt, from the one before it (0: there is none) and the part's id.
+constexpr uint64_t PrefixSeed(uint64_t before, uint64_t id) { return Mix(before ^ Mix(id)); }
+
 /// The text of a request, which the trace does not have.
 inline int64_t PromptToken(uint64_t seed, int64_t position) {
     return TokenOf(Mix(seed ^ static_cast<uint64_t>(position)));

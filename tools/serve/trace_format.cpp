@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "json_scalar.h"
@@ -87,7 +88,7 @@ class AzureFormat : public CsvFormat {
  public:
     explicit AzureFormat(std::string_view header) : CsvFormat(header, kAzureNames) {}
 
-    std::optional<Request> Parse(int64_t line, std::string_view text) const override {
+    std::optional<TraceLine> Parse(int64_t line, std::string_view text) const override {
         const CsvLine fields = Divide(text);
         const std::optional<int64_t> arrival = ParseTimestamp(Time(fields));
         if (!arrival) {
@@ -96,7 +97,7 @@ class AzureFormat : public CsvFormat {
                             "fractional digits and an optional offset as +00:00",
                             Quote(Time(fields))));
         }
-        return Request{line, *arrival, Prompt(fields, 1), Generated(fields, 1)};
+        return TraceLine{{line, *arrival, Prompt(fields, 1), Generated(fields, 1)}, {}};
     }
 };
 
@@ -104,7 +105,7 @@ class BurstFormat : public CsvFormat {
  public:
     explicit BurstFormat(std::string_view header) : CsvFormat(header, kBurstNames) {}
 
-    std::optional<Request> Parse(int64_t line, std::string_view text) const override {
+    std::optional<TraceLine> Parse(int64_t line, std::string_view text) const override {
         const CsvLine fields = Divide(text);
         const std::optional<int64_t> arrival = ParseTicks(Time(fields), kTicksPerSecond);
         if (!arrival) {
@@ -115,15 +116,36 @@ class BurstFormat : public CsvFormat {
         if (prompt == 0 || generated == 0) {
             return std::nullopt;
         }
-        return Request{line, *arrival, prompt, generated};
+        return TraceLine{{line, *arrival, prompt, generated}, {}};
     }
 };
+
+// The ids of a prompt's prefixes, of which a line may have fewer than its prompt's tokens allow.
+std::vector<uint64_t> HashIds(const nlohmann::json& line, int64_t promptTokens) {
+    const auto found = line.find("hash_ids");
+    if (found == line.end()) {
+        return {};
+    }
+    const auto isId = [](const nlohmann::json& id) { return id.is_number_unsigned(); };
+    if (!found->is_array() || !std::all_of(found->begin(), found->end(), isId)) {
+        Fail(fmt::format("hash_ids is {}; expected a list of whole numbers",
+                         Quote(found->dump(-1, ' ', true,
+                                           nlohmann::json::error_handler_t::replace))));
+    }
+    const auto most = static_cast<size_t>((promptTokens + kPrefixTokens - 1) / kPrefixTokens);
+    if (found->size() > most) {
+        Fail(fmt::format("hash_ids has {} ids; expected at most {}, one for each {} of the {} "
+                         "tokens of input_length",
+                         found->size(), most, kPrefixTokens, promptTokens));
+    }
+    return found->get<std::vector<uint64_t>>();
+}
 
 class MooncakeFormat : public TraceFormat {
  public:
     bool HasHeader() const override { return false; }
 
-    std::optional<Request> Parse(int64_t line, std::string_view text) const override {
+    std::optional<TraceLine> Parse(int64_t line, std::string_view text) const override {
         const auto json = nlohmann::json::parse(text, nullptr, false);
         if (!json.is_object()) {
             Fail(fmt::format("line is {}; expected a JSON object: {}", Quote(text), kMooncakeLine));
@@ -149,7 +171,7 @@ class MooncakeFormat : public TraceFormat {
         if (prompt == 0 || generated == 0) {
             return std::nullopt;
         }
-        return Request{line, *arrival, prompt, generated};
+        return TraceLine{{line, *arrival, prompt, generated}, HashIds(json, prompt)};
     }
 };
 

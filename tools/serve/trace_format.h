@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "csv_line.h"
 #include "request_trace.h"
@@ -21,6 +22,12 @@ class LineError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// A request, and what its prompt begins with.
+struct TraceLine {
+    Request request;
+    std::vector<uint64_t> hashIds;  // of its prefixes; nothing: the trace has none
+};
+
 class TraceFormat {
  public:
     virtual ~TraceFormat() = default;
@@ -29,7 +36,7 @@ class TraceFormat {
     virtual bool HasHeader() const = 0;
     /// The request of a line; nothing: one that failed, without a response.
     /// @throws LineError
-    virtual std::optional<Request> Parse(int64_t line, std::string_view text) const = 0;
+    virtual std::optional<TraceLine> Parse(int64_t line, std::string_view text) const = 0;
 };
 
 /// The format of a file with this first line.

@@ -170,6 +170,22 @@ else
     check report.html drawings "${widths[@]}"
 fi
 
+# The page of a sweep: every run is a point of both charts, and nothing is cut on a phone.
+if grep -q '<script id="dygraphs">' "$folder/report.html"; then
+    "$1" --sweep max-seqs=8,64 --sweep scheduler=prefill-first,chunked --report "$folder/sweep.html" >/dev/null
+    sed '/<\/body>/,$d' "$folder/sweep.html" >"$folder/page.html"
+    cat >>"$folder/page.html" <<'HTML'
+<script>document.body.append(Object.assign(document.createElement('pre'), {id: 'verdict', textContent: JSON.stringify({
+  runs: document.querySelectorAll('#trials tr').length - 1, rows: serveGraphs.map(g => g.graph.numRows()),
+  wide: document.documentElement.scrollWidth > innerWidth})}));</script></body></html>
+HTML
+    visit "$folder/dom" --window-size=500,800 --dump-dom
+    grep -q 'id="verdict">{"runs":4,"rows":\[4,4\],"wide":false}' "$folder/dom" || {
+        echo "FAILED: the page of a sweep: $(grep -o 'id="verdict">[^<]*' "$folder/dom")" >&2
+        exit 1
+    }
+fi
+
 cp "$folder/report.html" "$folder/page.html"
 visit /dev/null --window-size=1320,1480 --blink-settings=preferredColorScheme=1 \
     --screenshot="$folder/report.png"

@@ -214,6 +214,61 @@ PYTHON
     good "$folder/at_once.csv" --blocks 70 --free-ratio 0.1
     check 's["wait_seconds"]["growth_blocks"] > 0 < s["wait_seconds"]["shed"]'
     ;;
+sweep_options)
+    sweep=(--sweep max-seqs=8,32,128 --sweep scheduler=prefill-first,chunked --sweep token-budget=512,8192)
+    good "$sample" "${sweep[@]}" --report "$folder/page.html"
+    cp "$folder/summary.json" "$folder/sweep.json"
+    python3 - "$folder/sweep.json" "$folder/page.html" <<'PYTHON' || fail "sweep of options"
+import itertools, json, re, sys
+import xml.etree.ElementTree as tree
+s = json.load(open(sys.argv[1]))
+trials = s["trials"]
+wanted = list(itertools.product((8, 32, 128), ("prefill-first", "chunked"), (512, 8192)))
+assert [(t["max_seqs"], t["scheduler"], t["token_budget"]) for t in trials] == wanted
+cost = lambda t: (-t["tokens_per_second"], t["ttft_seconds"]["p99"], t["tpot_seconds"]["p99"])
+for t in trials:
+    beaten = any(cost(o) != cost(t) and all(a <= b for a, b in zip(cost(o), cost(t))) for o in trials)
+    assert t["front"] == (not beaten), t
+assert 0 < sum(t["front"] for t in trials) < len(trials)
+text = open(sys.argv[2], encoding="utf-8").read()
+root = tree.fromstring(text)
+rows = [["".join(c.itertext()) for c in row] for row in root.find(".//*[@id='trials']")]
+assert rows[0][:3] == list(s["axes"]) and len(rows) == 13, rows
+assert [r[-1] == "front" for r in rows[1:]] == [t["front"] for t in trials]
+found = re.search(r'id="charts">(.*?)</script>', text, re.S)
+if found:  # libjs-dygraphs was installed at build time
+    for chart, key in zip(json.loads(found.group(1)), ("ttft_seconds", "tpot_seconds")):
+        shown = {(round(x, 6), bool(front), front or other) for x, front, other in chart["points"]}
+        assert shown == {(round(t["tokens_per_second"], 6), t["front"], t[key]["p99"]) for t in trials}
+        assert len(chart["notes"]) == len(chart["points"])
+PYTHON
+    # Each is as in a run of its own.
+    good "$sample" --max-seqs 32 --scheduler chunked --token-budget 512
+    python3 - "$folder/sweep.json" "$folder/summary.json" <<'PYTHON' || fail "not as in a run of its own"
+import json, sys
+sweep, own = (json.load(open(path)) for path in sys.argv[1:])
+trial = sweep["trials"][6]
+times = ("wall_seconds", "op_", "step_", "counters")
+differences = {k: (own[k], trial[k]) for k in own if not k.startswith(times) and own[k] != trial[k]}
+assert not differences, differences
+PYTHON
+    bad 'expected rate, or OPTION=VALUE' -- --sweep max-seqs
+    bad 'foo is not swept over; expected one of max-seqs' -- --sweep foo=1
+    bad '--max-seqs: Value 0 not in range' -- --sweep max-seqs=1,0
+    bad '--max-seqs: Value  not in range' -- --sweep max-seqs=
+    bad 'max-seqs has values already' -- --sweep max-seqs=4 --sweep max-seqs=5
+    bad '--max-seqs has a value, too' -- --sweep max-seqs=4 --max-seqs 7
+    bad 'expected rate, or OPTION=VALUE' -- --sweep rate --sweep max-seqs=4
+    bad 'makes more than 1000 runs' -- --sweep "max-seqs=$(seq -s , 1001)"
+    bad 'never fit' -- --sweep blocks=1,1000
+    for option in --requests --timeline --trace-json; do
+        bad "many runs; $option is of one" -- "${sweep[@]}" $option "$folder/file"
+    done
+    status=0
+    "$serve" "${sweep[@]}" --summary /dev/full >"$folder/out" 2>&1 || status=$?
+    ((status == 1)) && grep -q '/dev/full: the summary cannot be written' "$folder/out" || fail "status $status"
+    grep -q ' front$' "$folder/out" || fail "a summary that cannot be written keeps back the table"
+    ;;
 sweep)
     targets=(--ttft-target 1.5 --tpot-target 0.2 --sweep rate)
     good "$sample" "${targets[@]}"

@@ -26,8 +26,8 @@ class PrefixCache {
     /// Blocks that somebody holds.
     int64_t Held() const { return pool_.Used() - static_cast<int64_t>(idle_.size()); }
 
-    /// Tokens of a prompt's begin that are in the cache: whole blocks, and not the last token, which
-    /// has to be computed.
+    /// Tokens of a prompt's begin that are in the cache: whole blocks, and not the last token,
+    /// which has to be computed.
     int64_t CachedTokens(const TextSeeds& seeds, int64_t promptTokens) const;
     /// Whether the blocks of a prompt can be taken.
     bool HasRoomFor(const TextSeeds& seeds, int64_t promptTokens) const;
@@ -44,7 +44,7 @@ class PrefixCache {
     struct Block {
         int64_t holders = 0;
         bool isPublished = false;
-        uint64_t key = 0;                       // if it is published
+        uint64_t key = 0;                      // if it is published
         std::list<int32_t>::iterator place{};  // in idle_, if it is there
     };
 

@@ -62,7 +62,8 @@ inline constexpr const char* kReportScript = R"js(
     activate() { return {select: this.select, deselect: this.deselect}; }
     select(event) {
       const points = event.dygraph.selPoints_;
-      this.place.textContent = points.length ? `at ${readable(event.dygraph.lastx_)} ${this.chart.xUnit}` : '';
+      const note = this.chart.notes ? this.chart.notes[event.dygraph.lastRow_] + ', ' : '';
+      this.place.textContent = points.length ? `${note}at ${readable(event.dygraph.lastx_)} ${this.chart.xUnit}` : '';
       this.marks.forEach((mark, i) => {
         const point = points.find(p => p.name === this.chart.series[i].name);
         mark.lastElementChild.textContent = point ? ': ' + readable(point.yval) : '';
@@ -101,10 +102,13 @@ inline constexpr const char* kReportScript = R"js(
     const names = chart.series.map(series => series.name);
     const series = {};
     chart.series.forEach(s => { series[s.name] = {fillGraph: s.filled}; });
-    const rows = rowsOf(chart);
+    // Points instead of spans: the first series is a line through its own, the others are points only.
+    if (chart.points) names.slice(1).forEach(name => { series[name].strokeWidth = 0; });
+    const rows = chart.points || rowsOf(chart);
     if (!rows.length) { place.remove(); continue; }
     const graph = new Dygraph(place, rows, {
-      labels: ['x', ...names], series, colors: coloursOf(chart), stepPlot: true, fillAlpha: 0.14,
+      labels: ['x', ...names], series, colors: coloursOf(chart), stepPlot: !chart.points, fillAlpha: 0.14,
+      drawPoints: Boolean(chart.points), pointSize: 4, connectSeparatedPoints: true, xRangePad: chart.points ? 10 : 0,
       strokeWidth: 1.5, includeZero: true, legend: 'never', labelsUTC: true,
       xlabel: chart.xAxis, ylabel: chart.yAxis, xLabelHeight: 18, yLabelWidth: 18,
       gridLineColor: colourOf('grid'), axisLineColor: colourOf('axis'), axisLabelFontSize: 12, axisTickSize: 6,

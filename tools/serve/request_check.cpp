@@ -27,8 +27,7 @@ std::string Describe(const KvCell& cell, const KvCell& expected) {
 
 void RequestCheck::Compare(const Sequence& sequence, const KvCell* cells) {
     const Request& request = *sequence.request;
-    RunOnContiguousCache(sequence.seeds, request.promptTokens, request.generatedTokens,
-                         reference_);
+    RunOnContiguousCache(sequence.seeds, request.promptTokens, request.generatedTokens, reference_);
     CompareTokens(sequence);
     CompareCells(request, cells);
 }

@@ -44,7 +44,16 @@ std::string Misfit(const Request& request, const Options& options) {
     return "";
 }
 
-// Leaves out those that never fit, or throws.
+// Every prompt is another text.
+void ForgetPrefixes(Trace& trace) {
+    trace.prefixSeeds = {};
+    for (Request& request : trace.requests) {
+        request.firstPrefix = request.prefixes = 0;
+    }
+}
+
+}  // namespace
+
 void KeepFitting(Trace& trace, const Options& options) {
     const auto count = static_cast<int64_t>(trace.requests.size());
     std::string first;
@@ -88,16 +97,6 @@ void KeepFitting(Trace& trace, const Options& options) {
     Tell(fmt::format("{}; left out (--reject); all fit with {}", told, wanted));
 }
 
-// Every prompt is another text.
-void ForgetPrefixes(Trace& trace) {
-    trace.prefixSeeds = {};
-    for (Request& request : trace.requests) {
-        request.firstPrefix = request.prefixes = 0;
-    }
-}
-
-}  // namespace
-
 RequestLimits LimitsOf(const std::vector<Request>& requests) {
     RequestLimits limits;
     for (const Request& request : requests) {
@@ -108,7 +107,7 @@ RequestLimits LimitsOf(const std::vector<Request>& requests) {
     return limits;
 }
 
-Trace LoadTrace(const Options& options) try {
+Trace ReadRequests(const Options& options) try {
     Trace trace = options.generate.empty() ? ReadTrace(options.trace, options.limit)
                                            : GenerateTrace(ParseGenerator(options.generate));
     if (options.limit > 0 && options.limit < static_cast<int64_t>(trace.requests.size())) {
@@ -122,7 +121,6 @@ Trace LoadTrace(const Options& options) try {
         Tell(fmt::format("{}: {} requests without a prompt or a response are left out",
                          options.TraceName(), trace.failed));
     }
-    KeepFitting(trace, options);
     if (!options.prefixCaching) {
         ForgetPrefixes(trace);
     } else if (trace.prefixSeeds.empty()) {
@@ -134,6 +132,12 @@ Trace LoadTrace(const Options& options) try {
     throw std::runtime_error(
         fmt::format("{}: the host has no memory for its requests; {}", options.TraceName(),
                     options.generate.empty() ? "--limit reads fewer" : "expected a smaller count"));
+}
+
+Trace LoadTrace(const Options& options) {
+    Trace trace = ReadRequests(options);
+    KeepFitting(trace, options);
+    return trace;
 }
 
 const Request* TraceSource::Take(int64_t now) {

@@ -50,6 +50,14 @@ class RequestSource {
     virtual TextSeeds SeedsOf(const Request& request) const { return {SeedOf(request.line)}; }
 };
 
+/// Reads the trace that the options name; says on standard error if it had to be sorted.
+/// @throws TraceError, InterruptedEarly
+Trace ReadRequests(const Options& options);
+
+/// Leaves out the requests that never fit, and says so on standard error.
+/// @throws NeverFits  as LoadTrace
+void KeepFitting(Trace& trace, const Options& options);
+
 /// Reads the trace that the options name, of which every request fits; says on standard error if it
 /// had to be sorted, and what --reject has left out.
 /// @throws TraceError, InterruptedEarly

@@ -32,12 +32,12 @@ struct Request {
 };
 
 struct Trace {
-    std::vector<Request> requests;  // by arrival; lines of the same time stay in file order
+    std::vector<Request> requests;      // by arrival; lines of the same time stay in file order
     std::vector<uint64_t> prefixSeeds;  // of hash_ids: equal for prompts that begin alike
-    int64_t outOfOrder = 0;         // lines whose time is before that of a line above
-    int64_t failed = 0;             // lines of requests without a prompt or a response
-    int64_t blank = 0;              // lines with nothing but spaces
-    int64_t rejected = 0;           // requests that never fit, and were left out
+    int64_t outOfOrder = 0;             // lines whose time is before that of a line above
+    int64_t failed = 0;                 // lines of requests without a prompt or a response
+    int64_t blank = 0;                  // lines with nothing but spaces
+    int64_t rejected = 0;               // requests that never fit, and were left out
 };
 
 /// Says where and what: "FILE:LINE: ...".

@@ -7,44 +7,20 @@
 
 #include <array>
 #include <cstddef>
-#include <ctime>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
-#include "chart_library.h"
 #include "grouped.h"
-#include "help_text.h"
 #include "report_chart.h"
+#include "report_page.h"
 #include "report_plots.h"
-#include "report_script.h"
-#include "report_style.h"
 
 namespace serve {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// JSON that may stand in a script element, for readers of HTML and of XML alike.
-std::string Embedded(const char* id, const Json& json) {
-    std::string text;
-    // A path may be any bytes; JSON is UTF-8.
-    for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-        if (c == '<' || c == '>' || c == '&') {
-            text += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        } else {
-            text += c;
-        }
-    }
-    return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, text);
-}
-
-// As UTF-8, and fit for HTML.
-std::string PathText(const std::string& path) {
-    const std::string quoted = Json(path).dump(-1, ' ', false, Json::error_handler_t::replace);
-    return Escape(Json::parse(quoted).get<std::string>());
-}
 
 std::string Tiles(const Statistics& s) {
     const double tokens = static_cast<double>(s.generatedTokens);
@@ -150,18 +126,6 @@ std::string SettingsTable(const Options& options) {
            "</table></div>\n";
 }
 
-// The version, the time and the command line.
-std::string Origin(const Options& options) {
-    const std::time_t now = std::time(nullptr);
-    std::tm utc{};
-    gmtime_r(&now, &utc);
-    char date[sizeof("2026-01-01 00:00 UTC")] = "";
-    (void)std::strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &utc);
-    return fmt::format("<p id=\"origin\">{}, {}{}{}{}</p>\n", Escape(VersionText("serve")), date,
-                       options.command.empty() ? "" : ": <code>", PathText(options.command),
-                       options.command.empty() ? "" : "</code>");
-}
-
 Json TimelineJson(const ReportData& data) {
     Json buckets = Json::array();
     for (const TimeBucket& bucket : data.buckets) {
@@ -195,11 +159,6 @@ std::string Charts(const ReportData& data, std::string* charts) {
     return figures + DrawBars("counters", "Counters of the device", "count (logarithmic)", bars);
 }
 
-// What XML would take for markup stands in a section of its own.
-std::string Program(const char* id, const std::string& text) {
-    return fmt::format("<script id=\"{}\">//<![CDATA[\n{}\n//]]></script>\n", id, text);
-}
-
 std::string Outcome(const Statistics& s) {
     if (s.Good()) {
         return "<p>Every request has completed, with the K/V of a contiguous cache.</p>\n";
@@ -216,17 +175,11 @@ std::string ReportPage(const ReportData& data) {
     const Options& options = data.options;
     const Json summary = SummaryJson(options, data.statistics);
     const bool several = data.replicas > 1;
-    std::string charts;
-    const std::string figures = Charts(data, &charts);
-    const std::string library = ChartLibrary();
-    std::string page =
-        "<!DOCTYPE html>\n"
-        "<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
-        "<meta charset=\"utf-8\"/>\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-        "<title>serve</title>\n<style>" +
-        ChartLibraryStyle() + kReportStyle + "</style>\n</head>\n<body>\n<h1>serve: " +
-        PathText(options.TraceName().substr(options.TraceName().rfind('/') + 1)) + "</h1>\n" +
+    PageParts parts;
+    const std::string figures = Charts(data, &parts.charts);
+    parts.title = PathText(options.TraceName().substr(options.TraceName().rfind('/') + 1));
+    std::string& page = parts.body;
+    page =
         Outcome(data.statistics) +
         fmt::format(
             "<p>{}{} sequences at a time; {} blocks of {} tokens, {} of them handed out by the "
@@ -242,23 +195,18 @@ std::string ReportPage(const ReportData& data) {
     if (data.other != nullptr) {
         page += "<p>The other run is that of " + PathText(data.other->path) + ".</p>\n";
     }
-    if (!library.empty()) {
-        page +=
-            "<p>Drag over a chart, or spread two fingers, to zoom all charts of time. "
-            "<button id=\"whole\" type=\"button\" hidden=\"hidden\">Whole run</button></p>\n";
+    if (HasChartLibrary()) {
+        page += "<p>Drag over a chart, or spread two fingers, to zoom all charts of time. " +
+                std::string(kWholeButton) + "</p>\n";
     }
     page += "<main>\n" + figures + "</main>\n";
     if (data.other != nullptr) {
         page += ComparisonTable(summary, *data.other);
     }
-    page += LatencyTable(data.statistics) + WaitTable(data.statistics) + SettingsTable(options) +
-            Origin(options) + Embedded("summary", summary) +
-            Embedded("timeline", TimelineJson(data));
-    if (!library.empty()) {
-        page += "<script type=\"application/json\" id=\"charts\">" + charts + "</script>\n" +
-                Program("dygraphs", library) + Program("program", kReportScript);
-    }
-    return page + "</body>\n</html>\n";
+    parts.end = LatencyTable(data.statistics) + WaitTable(data.statistics) +
+                SettingsTable(options) + Origin(options) + Embedded("summary", summary) +
+                Embedded("timeline", TimelineJson(data));
+    return Page(parts);
 }
 
 }  // namespace serve

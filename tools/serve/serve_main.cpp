@@ -3,6 +3,7 @@
 // emulated device.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -12,11 +13,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device_session.h"
 #include "finished_request.h"
 #include "interrupt.h"
+#include "option_sweep.h"
 #include "output_file.h"
 #include "rate_sweep.h"
 #include "report_compare.h"
@@ -121,15 +124,23 @@ nlohmann::ordered_json ToJson(const RateSweep& sweep, const Options& options) {
             {"trials", trials}};
 }
 
+void ExpectNoFileOfOneRun(const Options& options) {
+    for (const NamedFile& file :
+         {NamedFile{"--requests", options.requests}, NamedFile{"--timeline", options.timeline},
+          NamedFile{"--trace-json", options.traceJson}, NamedFile{"--compare", options.compare}}) {
+        if (!file.path.empty()) {
+            throw std::runtime_error(
+                fmt::format("--sweep makes many runs; {} is of one", file.option));
+        }
+    }
+}
+
 int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>& summary) {
     if (!options.targets.Any()) {
         throw std::runtime_error("--sweep rate needs --ttft-target or --tpot-target");
     }
-    if (!options.requests.empty() || !options.report.empty() || !options.traceJson.empty() ||
-        !options.timeline.empty()) {
-        throw std::runtime_error(
-            "--sweep rate makes many runs; --requests, --report, --timeline and --trace-json are "
-            "of one");
+    if (!options.report.empty()) {
+        throw std::runtime_error("--sweep rate makes many runs; --report is of one");
     }
     bool traced = true;  // each trial begins the trace of the device anew
     const RateSweep sweep =
@@ -170,6 +181,64 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
     return completed && sweep.best && written && traced ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+// The options of each combination; nothing but a status when a value is not valid, which has been
+// told.
+std::optional<int> ParseTrials(int argc, char** argv, const std::vector<SweepAxis>& axes,
+                               std::vector<OptionTrial>& trials) {
+    for (const std::vector<std::string>& values : CombinationsOf(axes)) {
+        std::vector<std::string> words;
+        for (size_t i = 0; i < axes.size(); ++i) {
+            words.insert(words.end(), {"--" + axes[i].option, values[i]});
+        }
+        ParsedOptions parsed = ParseOptions(argc, argv, words);
+        if (parsed.exitStatus) {
+            return parsed.exitStatus;
+        }
+        trials.push_back({values, std::move(parsed.options)});
+    }
+    return std::nullopt;
+}
+
+struct SweepFiles {
+    std::optional<OutputFile>& summary;
+    std::optional<OutputFile>& report;
+};
+
+// Serves the trace with each combination; ends early after an interrupt.
+int SweepOptions(const Trace& trace, const std::vector<SweepAxis>& axes,
+                 std::vector<OptionTrial> trials, const SweepFiles& files) {
+    // What never fits is told before the first run; with --reject each run tells what it leaves
+    // out.
+    for (const OptionTrial& trial : trials) {
+        if (!trial.options.reject) {
+            Trace fitting = trace;
+            KeepFitting(fitting, trial.options);
+        }
+    }
+    bool traced = true;  // each trial begins the trace of the device anew
+    size_t done = 0;
+    for (; done < trials.size() && !Interrupted(); ++done) {
+        Trace fitting = trace;
+        KeepFitting(fitting, trials[done].options);
+        const Outcome outcome = Serve(fitting, trials[done].options);
+        trials[done].statistics = outcome.statistics;
+        traced &= !outcome.ended || DeviceTraceIsWhole();
+    }
+    const bool whole = done == trials.size() && !Interrupted();
+    trials.resize(done);
+    MarkFront(trials);
+    bool written = Written(
+        files.summary, [&] { return JsonText(SweepJson(axes, trials)); }, "--summary");
+    written &= Written(
+        files.report, [&] { return SweepPage(axes, trials); }, "--report");
+    fmt::print("\n{}{}", SweepTable(axes, trials), whole ? "" : "  the sweep ended early\n");
+    FlushStandardOutput();
+    const bool completed = std::all_of(trials.begin(), trials.end(), [](const OptionTrial& trial) {
+        return trial.statistics.Good();
+    });
+    return whole && completed && written && traced ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int Main(int argc, char** argv) {
     const ParsedOptions parsed = ParseOptions(argc, argv);
     if (parsed.exitStatus) {
@@ -191,6 +260,18 @@ int Main(int argc, char** argv) {
         FlushStandardOutput();
         return EXIT_SUCCESS;
     }
+    std::vector<SweepAxis> axes;
+    std::vector<OptionTrial> trials;
+    if (!options.sweep.empty()) {
+        ExpectNoFileOfOneRun(options);
+        if (!options.SweepsRate()) {
+            axes = ParseAxes(options.sweep);
+            if (const std::optional<int> status = ParseTrials(argc, argv, axes, trials)) {
+                FlushStandardOutput();
+                return *status;
+            }
+        }
+    }
     ExpectDistinct(options.Written(), options.Inputs());
     ExpectNoStandardStream(options.DeviceTrace());
     std::optional<OutputFile> summary;
@@ -205,8 +286,11 @@ int Main(int argc, char** argv) {
     if (!options.compare.empty()) {
         other = ReadReport(options.compare);
     }
+    if (!axes.empty()) {
+        return SweepOptions(ReadRequests(options), axes, std::move(trials), {summary, report});
+    }
     const Trace trace = LoadTrace(options);
-    if (!options.sweep.empty()) {
+    if (options.SweepsRate()) {
         return Sweep(trace, options, summary);
     }
     if (!options.traceJson.empty()) {

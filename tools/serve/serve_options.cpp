@@ -219,7 +219,7 @@ void FinishOptions(Options& options) {
     }
 }
 
-ParsedOptions ParseOptions(int argc, char** argv) {
+ParsedOptions ParseOptions(int argc, char** argv, const std::vector<std::string>& more) {
     ParsedOptions parsed;
     Options& options = parsed.options;
     CLI::App app{
@@ -240,8 +240,10 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     CLI::Option* sweep = app.add_option(
         "--sweep", options.sweep,
         "rate: serve the trace faster and slower, for the largest rate of requests at which enough "
-        "of them meet the targets");
-    sweep->check(CLI::IsMember({"rate"}));
+        "of them meet the targets; OPTION=VALUE,VALUE,..., once or more: serve it with every "
+        "combination of values, and tell which are best; of max-seqs, token-budget, blocks, "
+        "scheduler, block-size, free-ratio and speculative");
+    sweep->allow_extra_args(false)->check(NotEmpty("rate, or OPTION=VALUE,VALUE,..."));
     app.add_option("--attainment", options.attainment,
                    "part of the requests, above 0 to 1, that must meet the targets of --sweep")
         ->check(Between(1e-6, 1))
@@ -257,10 +259,20 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         ->check(NotEmpty("the path of a file"));
 
     try {
-        app.parse(argc, argv);
+        std::vector<std::string> words(argv + 1, argv + argc);
+        words.insert(words.end(), more.begin(), more.end());
+        app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ParseError& error) {
         parsed.exitStatus = app.exit(error);
         return parsed;
+    }
+    for (const std::string& text : more.empty() ? options.sweep : std::vector<std::string>()) {
+        const std::string name = text.substr(0, text.find('='));
+        const CLI::Option* swept = app.get_option_no_throw("--" + name);
+        if (swept != nullptr && swept->count() > 0) {
+            throw std::runtime_error(fmt::format(
+                "--sweep {}: --{} has a value, too; expected one of the two", text, name));
+        }
     }
     FinishOptions(options);
     return parsed;

@@ -51,7 +51,8 @@ struct Options {
     IterationCosts costs;  // of timeModel
     std::string kvCache;   // GB, or "rest"; empty: blocks says it
     Targets targets;
-    std::string sweep;         // "rate": many runs, for the largest one that meets the targets
+    // Many runs: "rate", for the largest one that meets the targets, or values of options.
+    std::vector<std::string> sweep;
     double attainment = 0.99;  // part of the requests that must meet them
     std::string fit;           // measurements, which are fitted in the place of a run; empty: none
 
@@ -60,6 +61,7 @@ struct Options {
     int64_t tokenBudget = 8192;  // of an iteration, as the policy counts it
     int64_t speculative = 0;     // spec tokens per query; 0: plain decoding
 
+    bool SweepsRate() const { return sweep.size() == 1 && sweep[0] == "rate"; }
     const std::string& TraceName() const { return generate.empty() ? trace : generate; }
     std::vector<NamedFile> Outputs() const;
     /// The trace of the device, which --trace-json or ADVANCE_STEP_TRACE asks for.
@@ -89,6 +91,7 @@ struct ParsedOptions {
     std::optional<int> exitStatus;
 };
 
-ParsedOptions ParseOptions(int argc, char** argv);
+/// @param more  arguments behind those of the command line
+ParsedOptions ParseOptions(int argc, char** argv, const std::vector<std::string>& more = {});
 
 }  // namespace serve

@@ -108,16 +108,8 @@ void SlotState::Load(int64_t slot, const Sequence& sequence) {
     const TextSeeds& seeds = sequence.seeds;
     const auto promptBlocks = static_cast<int64_t>(sequence.promptBlocks.size());
     loads_[loadArgs_.count++] = {
-        slot,
-        seeds.seed,
-        request.CachedTokens(),
-        request.promptTokens,
-        promptEnd_,
-        promptBlocks,
-        blockEnd_,
-        sequence.sharedTokens,
-        seeds.sharedTokens,
-        request.prefixes,
+        slot,         seeds.seed, request.CachedTokens(), request.promptTokens, promptEnd_,
+        promptBlocks, blockEnd_,  sequence.sharedTokens,  seeds.sharedTokens,   request.prefixes,
         prefixEnd_};
     for (int64_t position = 0; position < request.promptTokens; ++position) {
         prompts_[promptEnd_ + position] = PromptToken(seeds.At(position), position);

@@ -128,15 +128,16 @@ std::vector<uint64_t> HashIds(const nlohmann::json& line, int64_t promptTokens) 
     }
     const auto isId = [](const nlohmann::json& id) { return id.is_number_unsigned(); };
     if (!found->is_array() || !std::all_of(found->begin(), found->end(), isId)) {
-        Fail(fmt::format("hash_ids is {}; expected a list of whole numbers",
-                         Quote(found->dump(-1, ' ', true,
-                                           nlohmann::json::error_handler_t::replace))));
+        Fail(fmt::format(
+            "hash_ids is {}; expected a list of whole numbers",
+            Quote(found->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace))));
     }
     const auto most = static_cast<size_t>((promptTokens + kPrefixTokens - 1) / kPrefixTokens);
     if (found->size() > most) {
-        Fail(fmt::format("hash_ids has {} ids; expected at most {}, one for each {} of the {} "
-                         "tokens of input_length",
-                         found->size(), most, kPrefixTokens, promptTokens));
+        Fail(
+            fmt::format("hash_ids has {} ids; expected at most {}, one for each {} of the {} "
+                        "tokens of input_length",
+                        found->size(), most, kPrefixTokens, promptTokens));
     }
     return found->get<std::vector<uint64_t>>();
 }

@@ -10,7 +10,7 @@ set(chart_library TRUE)
 foreach(file IN LISTS dygraphs_files)
   if(NOT EXISTS ${file})
     set(chart_library FALSE)
-    message(STATUS "serve's reports have drawings and no charts that zoom: "
+    message(STATUS "serve's reports have tables and no charts: "
                    "libjs-dygraphs is not installed (${file})")
     break()
   endif()

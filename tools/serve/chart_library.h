@@ -8,7 +8,7 @@
 namespace serve {
 
 /// dygraphs with its crosshair and its synchroniser, and its licence in a comment at the top. Empty
-/// if libjs-dygraphs was not installed at build time: reports have drawings only.
+/// if libjs-dygraphs was not installed at build time: reports have no charts.
 std::string ChartLibrary();
 /// Its style sheet.
 std::string ChartLibraryStyle();

@@ -136,12 +136,11 @@ Json PointsChart(const char* id, const char* yAxis, const std::vector<SweepAxis>
 }
 
 std::string Figure(const char* id, const char* title) {
-    return fmt::format(
-        "<figure id=\"{}\">\n<figcaption>{}</figcaption>\n<p class=\"legend\">"
-        "<span class=\"series\"><i class=\"blue\"></i>the front<b></b></span> "
-        "<span class=\"series\"><i class=\"orange\"></i>the others<b></b></span> "
-        "<output></output></p>\n</figure>\n",
-        id, title);
+    Plot plot;
+    plot.id = id;
+    plot.title = title;
+    plot.series = {{"the front", "blue", false, {}}, {"the others", "orange", false, {}}};
+    return FigureOf(plot);
 }
 
 std::string HtmlTable(const std::vector<std::vector<std::string>>& rows) {
@@ -265,13 +264,10 @@ std::string SweepPage(const std::vector<SweepAxis>& axes, const Trials& trials) 
         "virtual second in as little time to the first token and for each token. Virtual time is "
         "that of a modelled accelerator.</p>\n",
         trials.size(), front);
-    const char* whole = "";
-    if (HasChartLibrary()) {
-        parts.body += "<p>" + std::string(kWholeButton) + "</p>\n<main>\n" +
-                      Figure("ttft", "Time to first token over throughput") +
-                      Figure("tpot", "Time per output token over throughput") + "</main>\n";
-    }
-    parts.body += whole + std::string("<h2>Runs</h2>\n") + HtmlTable(Rows(axes, trials));
+    parts.body += ChartsOf(Figure("ttft", "Time to first token over throughput") +
+                               Figure("tpot", "Time per output token over throughput"),
+                           "Drag over a chart, or spread two fingers, to zoom it.") +
+                  "<h2>Runs</h2>\n" + HtmlTable(Rows(axes, trials));
     parts.end = Origin(options) + Embedded("summary", SweepJson(axes, trials));
     parts.charts = EmbeddedText(charts);
     return Page(parts);

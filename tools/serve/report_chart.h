@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts as SVG text, in the colours that the report's style names.
+// Charts of a report: what they show, in the colours that the report's style names.
 
 #pragma once
 
@@ -28,7 +28,7 @@ struct Plot {
     std::string title;
     std::string xAxis;  // names with units
     std::string yAxis;
-    std::string xUnit;                             // of the hover titles
+    std::string xUnit;                             // of the values that a pointer reads
     std::vector<std::pair<double, double>> spans;  // of x; ascending
     std::vector<Series> series;
     bool fromZero = true;  // the steps begin and end at 0
@@ -37,21 +37,11 @@ struct Plot {
     std::string limitName;
 };
 
-/// A figure: title, legend, axes, steps, and a hover title for every span.
-std::string DrawPlot(const Plot& plot);
+/// The place of a chart: title and legend. The report's program draws the chart there.
+std::string FigureOf(const Plot& plot);
 
-/// The same as an object of JSON, for the report's program. Names are the report's own: none has
+/// The chart as an object of JSON, for the report's program. Names are the report's own: none has
 /// what JSON would write otherwise.
 std::string ChartJson(const Plot& plot);
-
-struct Bar {
-    std::string name;
-    std::string note;
-    double value;
-};
-
-/// Horizontal bars on a logarithmic axis, each with its number.
-std::string DrawBars(const std::string& id, const std::string& title, const std::string& xAxis,
-                     const std::vector<Bar>& bars);
 
 }  // namespace serve

@@ -23,6 +23,8 @@ std::string Program(const char* id, const std::string& text) {
     return fmt::format("<script id=\"{}\">//<![CDATA[\n{}\n//]]></script>\n", id, text);
 }
 
+bool HasChartLibrary() { return !ChartLibrary().empty(); }
+
 }  // namespace
 
 std::string EmbeddedText(const Json& json) {
@@ -59,7 +61,16 @@ std::string Origin(const Options& options) {
                        options.command.empty() ? "" : "</code>");
 }
 
-bool HasChartLibrary() { return !ChartLibrary().empty(); }
+std::string ChartsOf(const std::string& figures, const std::string& use) {
+    if (!HasChartLibrary()) {
+        return "<p>There are no charts: libjs-dygraphs was not installed when serve was "
+               "built.</p>\n";
+    }
+    return "<p>" + use +
+           " <button id=\"whole\" type=\"button\" hidden=\"hidden\">Whole run</button></p>\n"
+           "<noscript><p>The charts need JavaScript.</p></noscript>\n<main>\n" +
+           figures + "</main>\n";
+}
 
 std::string Page(const PageParts& parts) {
     std::string page =

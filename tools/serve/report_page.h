@@ -21,11 +21,9 @@ struct PageParts {
 /// With the library and the program, if the build has found dygraphs.
 std::string Page(const PageParts& parts);
 
-/// Whether charts are shown by the program.
-bool HasChartLibrary();
-/// Shows all of the charts again.
-inline constexpr const char* kWholeButton =
-    "<button id=\"whole\" type=\"button\" hidden=\"hidden\">Whole run</button>";
+/// The charts of a body, with a word on how to use them; without the library, a word that there
+/// are none.
+std::string ChartsOf(const std::string& figures, const std::string& use);
 
 /// JSON as it may stand in a script element, for readers of HTML and of XML alike.
 std::string EmbeddedText(const nlohmann::ordered_json& json);

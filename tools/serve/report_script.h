@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of the report: it shows the charts by dygraphs, in the place of the drawings.
+// The program of the report: it shows the charts by dygraphs.
 
 #pragma once
 
 namespace serve {
 
-/// Reads the script element "charts". Without the library, or without scripts, the drawings stay.
+/// Reads the script element "charts". Pages without the library do not have it.
 inline constexpr const char* kReportScript = R"js(
 'use strict';
 (() => {
@@ -119,7 +119,6 @@ inline constexpr const char* kReportScript = R"js(
       valueRange: chart.limit ? [0, 1.05 * Math.max(chart.limit, ...chart.series.flatMap(s => s.values))] : null,
       plugins: [crosshair(), new Readout(chart, figure)]
     });
-    figure.classList.add('drawn');
     graphs.push({graph, chart});
   }
   const timed = graphs.filter(g => g.chart.timed).map(g => g.graph);

@@ -34,27 +34,15 @@ p.legend span { margin-right: 14px; white-space: nowrap; }
 p.legend i { display: inline-block; width: 16px; height: 0; margin-right: 5px; vertical-align: middle;
   border-top: 3px solid var(--c, var(--axis)); }
 p.legend i.limit { border-top-style: dashed; }
-svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
-svg text { fill: var(--soft); }
-svg text.axis-name { font-size: 12.5px; }
-svg text.number { fill: var(--ink); }
 .blue { --c: var(--blue); } .orange { --c: var(--orange); }
 .green { --c: var(--green); } .purple { --c: var(--purple); }
-path { fill: none; stroke: var(--c); stroke-width: 1.6; stroke-linejoin: round; }
-path.filled { fill: var(--c); fill-opacity: 0.14; }
-line.grid { stroke: var(--grid); } line.axis { stroke: var(--axis); }
-line.limit { stroke: var(--axis); stroke-dasharray: 6 4; stroke-width: 1.5; }
-rect.bar { fill: var(--blue); }
-rect.hover { fill: var(--ink); fill-opacity: 0; }
-rect.hover:hover { fill-opacity: 0.09; }
-figure.drawn svg { display: none; }
 div.live { width: 100%; height: 250px; touch-action: pan-y; font-size: 12px; }
 div.live .dygraph-axis-label { color: var(--soft); }
 div.live .dygraph-label { color: var(--soft); font-size: 12.5px; text-align: center; }
 p.legend output { float: right; }
 button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--axis);
   border-radius: 6px; padding: 4px 12px; margin: 0 0 12px; }
-@media print { figure.drawn svg { display: block; } div.live, button { display: none; } }
+@media print { button { display: none; } }
 div.table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: 7px 14px; text-align: right; border-bottom: 1px solid var(--grid);
@@ -68,8 +56,6 @@ th:first-child { text-align: left; white-space: normal; position: sticky; left: 
 /* Settings may be long, as a path is; numbers stay whole. */
 td.setting { white-space: normal; overflow-wrap: anywhere; }
 @media (max-width: 400px) { th, td { padding: 6px 5px; } }
-/* A narrow drawing would have letters too small to read: it is scrolled. */
-@media (max-width: 600px) { figure { overflow-x: auto; } svg { min-width: 640px; } }
 )css";
 
 }  // namespace serve

@@ -145,18 +145,26 @@ Json TimelineJson(const ReportData& data) {
     return {{"resolution", data.resolution}, {"buckets", buckets}};
 }
 
-std::string Charts(const ReportData& data, std::string* charts) {
+// The places of the charts; their data as JSON goes to `charts`.
+std::string Figures(const ReportData& data, std::string* charts) {
     std::string figures;
     for (const Plot& plot : PlotsOf(data)) {
-        figures += DrawPlot(plot);
+        figures += FigureOf(plot);
         *charts += (charts->empty() ? "[" : ",\n") + ChartJson(plot);
     }
     *charts += "]";
-    std::vector<Bar> bars;
-    for (const auto& [name, value] : NamedCounters(data.statistics.counters)) {
-        bars.push_back({name, std::to_string(value), static_cast<double>(value)});
+    return figures;
+}
+
+std::string CounterTable(const Statistics& s) {
+    std::string text =
+        "<h2>Counters of the device</h2>\n<div class=\"table\"><table id=\"counters\">\n"
+        "<tr><th></th><th>count</th></tr>\n";
+    for (const auto& [name, value] : NamedCounters(s.counters)) {
+        text +=
+            fmt::format("<tr><th>{}</th><td>{}</td></tr>\n", name, Grouped(std::to_string(value)));
     }
-    return figures + DrawBars("counters", "Counters of the device", "count (logarithmic)", bars);
+    return text + "</table></div>\n";
 }
 
 std::string Outcome(const Statistics& s) {
@@ -176,7 +184,7 @@ std::string ReportPage(const ReportData& data) {
     const Json summary = SummaryJson(options, data.statistics);
     const bool several = data.replicas > 1;
     PageParts parts;
-    const std::string figures = Charts(data, &parts.charts);
+    const std::string figures = Figures(data, &parts.charts);
     parts.title = PathText(options.TraceName().substr(options.TraceName().rfind('/') + 1));
     std::string& page = parts.body;
     page =
@@ -195,17 +203,14 @@ std::string ReportPage(const ReportData& data) {
     if (data.other != nullptr) {
         page += "<p>The other run is that of " + PathText(data.other->path) + ".</p>\n";
     }
-    if (HasChartLibrary()) {
-        page += "<p>Drag over a chart, or spread two fingers, to zoom all charts of time. " +
-                std::string(kWholeButton) + "</p>\n";
-    }
-    page += "<main>\n" + figures + "</main>\n";
+    page +=
+        ChartsOf(figures, "Drag over a chart, or spread two fingers, to zoom all charts of time.");
     if (data.other != nullptr) {
         page += ComparisonTable(summary, *data.other);
     }
     parts.end = LatencyTable(data.statistics) + WaitTable(data.statistics) +
-                SettingsTable(options) + Origin(options) + Embedded("summary", summary) +
-                Embedded("timeline", TimelineJson(data));
+                CounterTable(data.statistics) + SettingsTable(options) + Origin(options) +
+                Embedded("summary", summary) + Embedded("timeline", TimelineJson(data));
     return Page(parts);
 }
 

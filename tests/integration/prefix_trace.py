@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints a trace in Mooncake's format whose prompts begin alike: prefix_trace.py REQUESTS [at-once]
 
-Some begin with one of three system prompts, others go on with an earlier one, and some are their
-own. Ends of prompts are at, before and behind those of the parts that ids stand for, and some lines
+Some begin with one of three system prompts, others are an earlier one or go on with it, and some are
+their own. Ends of prompts are at, before and behind those of the parts that ids stand for, and some lines
 have fewer ids than their prompts have parts. The same arguments give the same trace.
 """
 import json
@@ -21,7 +21,7 @@ for _ in range(int(sys.argv[1])):
         ids = list(chance.choice(earlier))
     else:
         ids = list(chance.choice(system)) if chance.random() < 0.7 else []
-    tokens = 512 * len(ids) + chance.choice([1, 40, 300, 511, 512, 513, 700, 1500])
+    tokens = 512 * len(ids) + chance.choice([0 if ids else 1, 1, 40, 300, 511, 512, 513, 700, 1500])
     while 512 * len(ids) < tokens:
         ids.append(unused)
         unused += 1

@@ -59,6 +59,12 @@ trap 'remove; rm -rf "$scratch"' EXIT
 quietly dpkg --install "${debs[@]}"
 (cd / && serve --limit 3 --summary "$scratch/served.json" >/dev/null) || fail "the installed serve does not serve"
 (cd / && serve --limit 3 /usr/share/advance_step/sample_trace.csv >/dev/null) || fail "no sample is installed"
+if command -v help2man >/dev/null; then
+    # Asked of the package: systems without pages do not unpack it.
+    for deb in "${debs[@]}"; do
+        dpkg-deb --contents "$deb"
+    done | grep 'man/man1/serve\.1' >/dev/null || fail "serve has no manual page"
+fi
 consumer find_package advance_step.c decode_loop.cpp
 build_consumer find_package
 "$scratch/find_package/build/c_program" >/dev/null

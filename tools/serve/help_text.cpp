@@ -78,6 +78,7 @@ void AddHelpAndVersion(CLI::App& app, const std::string& name) {
     const auto formatter = std::make_shared<HelpFormatter>();
     formatter->column_width(kNameColumns);
     app.formatter(formatter);
+    app.name(name);
     app.set_version_flag("--version", VersionText(name), "Print the versions and exit");
 }
 

@@ -32,7 +32,7 @@ install_for_quick() {
 install_for_all() {
     examples/install_packages.sh libbenchmark-dev libgtest-dev libgmock-dev abigail-tools chromium \
         clang clang-format doxygen \
-        dpkg-dev fonts-dejavu-core help2man libclang-rt-dev libopenmpi-dev libxxhash-dev lld openmpi-bin \
+        dpkg-dev fonts-dejavu-core libclang-rt-dev libopenmpi-dev libxxhash-dev lld openmpi-bin \
         pkg-config python3 python3-venv valgrind
 }
 

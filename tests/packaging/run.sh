@@ -12,6 +12,6 @@ python3 "$folder/check_version.py"
 source "$folder/common.sh"
 install_moved runtime devel static mock
 export PACKAGING_INSTALLED=$moved
-for name in shown_runs install host_tests own_kernel own_operator operators mock cann deb subproject; do
+for name in shown_runs install host_tests own_kernel own_operator operators mock cann deb subproject site; do
     "$folder/${name}_test.sh" "${1:?usage: $0 BUILD-FOLDER}" || (($? == 77))
 done

@@ -8,6 +8,7 @@ set -euo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python3 "$folder/check_version.py"
+python3 -B "$folder/../../packaging/notes.py" >/dev/null # the newest version has notes
 # Installed once, for the tests that look at the same components.
 source "$folder/common.sh"
 install_moved runtime devel static mock

@@ -123,13 +123,16 @@ def main():
                 for row in root.find(".//*[@id='counters']")[1:]}
     assert counters == summary["counters"], counters
 
-    rows = [[text_of(c) for c in row] for row in root.find(f".//*[@id='percentiles']")][1:]
+    rows = [[text_of(c) for c in row] for row in root.find(".//*[@id='percentiles']")]
+    assert rows[0] == ["s", "admission", "TTFT", "TPOT", "ITL", "end"], rows[0]
+    columns = list(zip(*rows[1:], strict=True))
+    assert columns[0] == ("mean", "p50", "p90", "p95", "p99", "max"), columns[0]
     keys = ("admission_seconds", "ttft_seconds", "tpot_seconds", "itl_seconds", "e2e_seconds")
-    for row, key in zip(rows, keys, strict=True):
-        shown = [number(cell) for cell in row[1:]]
-        assert shown[1:] == sorted(shown[1:]), row
-        wanted = [summary[key][p] for p in ("mean", "p50", "p90", "p95", "p99", "max")]
-        assert all(abs(a - b) < 0.001 for a, b in zip(shown, wanted, strict=True)), (row, wanted)
+    for column, key in zip(columns[1:], keys, strict=True):
+        shown = [number(cell) for cell in column]
+        assert shown[1:] == sorted(shown[1:]), column
+        wanted = [summary[key][p] for p in columns[0]]
+        assert all(abs(a - b) < 0.001 for a, b in zip(shown, wanted, strict=True)), (column, wanted)
     waits = [text_of(row[1]) for row in root.find(".//*[@id='waits']")[1:]]
     for shown, (reason, wanted) in zip(waits, summary["wait_seconds"].items(), strict=True):
         assert shown == f"{wanted:,.3f}", (reason, shown, wanted)

@@ -50,21 +50,22 @@ std::string SecondsCell(double seconds) {
     return fmt::format("<td>{}</td>", Grouped(fmt::format("{:.3f}", seconds)));
 }
 
+// A row for each percentile, so that a phone shows all columns.
 std::string LatencyTable(const Statistics& s) {
-    const std::initializer_list<std::pair<const char*, Percentiles>> rows = {
-        {"from arrival to admission", s.latency.admission},
-        {"time to first token (TTFT)", s.latency.ttft},
-        {"time per output token (TPOT), of each request", s.latency.tpot},
-        {"between two tokens (ITL)", s.latency.itl},
-        {"end to end", s.latency.e2e}};
+    const LatencySummary& l = s.latency;
+    const std::array<Percentiles, 5> columns = {l.admission, l.ttft, l.tpot, l.itl, l.e2e};
+    const std::initializer_list<std::pair<const char*, double Percentiles::*>> rows = {
+        {"mean", &Percentiles::mean}, {"p50", &Percentiles::p50}, {"p90", &Percentiles::p90},
+        {"p95", &Percentiles::p95},   {"p99", &Percentiles::p99}, {"max", &Percentiles::most}};
     std::string text =
-        "<h2>Latency, in virtual seconds</h2>\n<div class=\"table\"><table id=\"percentiles\">\n"
-        "<tr><th></th><th>mean (s)</th><th>p50 (s)</th><th>p90 (s)</th><th>p95 (s)</th>"
-        "<th>p99 (s)</th><th>max (s)</th></tr>\n";
-    for (const auto& [name, p] : rows) {
+        "<h2>Latency, in virtual seconds</h2>\n<p>From arrival to admission, to the first token "
+        "(TTFT) and to the end; for each token after the first, of each request (TPOT); between "
+        "two tokens (ITL).</p>\n<div class=\"table\"><table id=\"percentiles\">\n"
+        "<tr><th>s</th><th>admission</th><th>TTFT</th><th>TPOT</th><th>ITL</th><th>end</th></tr>\n";
+    for (const auto& [name, member] : rows) {
         text += fmt::format("<tr><th>{}</th>", name);
-        for (const double seconds : {p.mean, p.p50, p.p90, p.p95, p.p99, p.most}) {
-            text += SecondsCell(seconds);
+        for (const Percentiles& column : columns) {
+            text += SecondsCell(column.*member);
         }
         text += "</tr>\n";
     }

@@ -133,9 +133,19 @@ write("exact.csv", (0.012, 5e-5, 2e-5, 1e-7), 0)
 write("noise.csv", (0.012, 5e-5, 2e-5, 1e-7), 0.002)
 write("free.csv", (0.012, 5e-5, -1e-6, 1e-7), 0.0001)  # a cost below 0 is none
 PYTHON
+    # What does not determine all costs is fitted, with a warning.
+    printf 'prefill_tokens,decode_rows,context_tokens,seconds\n100,3,900,0.05\n' >"$folder/one.csv"
+    printf '%s\n' prefill_tokens,decode_rows,context_tokens,seconds 9,3,0,0.05 4,1,0,0.02 7,9,0,0.01 1,5,0,0.04 \
+        >"$folder/no_context.csv"
+    for name in one no_context; do
+        run --fit "$folder/$name.csv"
+        ((status == 0)) && grep -q "$name.csv: other costs fit the [14] measurements as well" "$folder/out" ||
+            fail "no warning of $name: $status"
+    done
     for name in exact noise free; do
         run --fit "$folder/$name.csv"
         ((status == 0)) || fail "exit status $status"
+        grep -q 'fit the' "$folder/out" && fail "a warning of measurements that determine all costs"
         cp "$folder/out" "$folder/$name.json"
         python3 - "$folder/$name.csv" "$folder/$name.json" $name <<'PYTHON' || fail "fit of $name"
 import csv, json, sys
@@ -165,8 +175,7 @@ PYTHON
     # Blank lines are skipped, whole numbers may have a point, and what a cost may be a measurement may be.
     columns='prefill_tokens,decode_rows,context_tokens,seconds'
     printf '\n \n%s\n1.0,0,0,1000\n\n7,0,0,1e3\n' "$columns" >"$folder/slow.csv"
-    run --fit "$folder/slow.csv"
-    ((status == 0)) && cp "$folder/out" "$folder/slow.json" || fail "slow iterations"
+    "$serve" --fit "$folder/slow.csv" >"$folder/slow.json" 2>"$folder/out" || fail "slow iterations"
     good "$sample" --limit 20 --time-model "$folder/slow.json"
     check 's["costs_us"]["iteration"] > 999999990'
     unfit() {

@@ -256,7 +256,14 @@ int Main(int argc, char** argv) {
             }
         }
         const std::vector<Measurement> measurements = ReadMeasurements(options.fit);
-        fmt::print("{}", FitText(FitCosts(measurements), measurements.size()));
+        const Fit fit = FitCosts(measurements);
+        if (!fit.isDetermined) {
+            Tell(
+                fmt::format("--fit: {}: other costs fit the {} measurements as well; expected some "
+                            "that differ in each of prefill_tokens, decode_rows and context_tokens",
+                            options.fit, measurements.size()));
+        }
+        fmt::print("{}", FitText(fit, measurements.size()));
         FlushStandardOutput();
         return EXIT_SUCCESS;
     }

@@ -200,6 +200,8 @@ Fit FitCosts(const std::vector<Measurement>& measurements) {
         throw TraceError(fmt::format("{} measurements do not determine the costs of an iteration",
                                      measurements.size()));
     }
+    constexpr unsigned kAll = (1U << kCosts) - 1;
+    best->isDetermined = Solve(equations, kAll).has_value();
     return *best;
 }
 

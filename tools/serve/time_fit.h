@@ -29,6 +29,7 @@ struct Fit {
     double rms = 0;  // of what is measured less what the costs say, in seconds
     double most = 0;
     double rSquared = 0;
+    bool isDetermined = true;  // whether no other costs fit as well
 };
 
 /// Least squares with no cost below 0: of the least squares over each subset of the four costs, the

@@ -19,7 +19,9 @@ bool Load() {
     const bool found = dladdr(reinterpret_cast<const void*>(&LoadOperators), &info) != 0;
     const std::string_view own = found && info.dli_fname != nullptr ? info.dli_fname : "";
     const std::string path = std::string(own.substr(0, own.rfind('/') + 1)).append(kFile);
-    return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != nullptr;
+    constexpr int kMode = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+    // In a build tree it may stand where the loader looks.
+    return dlopen(path.c_str(), kMode) != nullptr || dlopen(kFile.data(), kMode) != nullptr;
 }
 
 }  // namespace

@@ -15,6 +15,11 @@ REG_OP(Elu)
     .ATTR(input_scale, Float, 1.0F)
     .OP_END_FACTORY_REG(Elu)
 
+REG_OP(FastGelu)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .OP_END_FACTORY_REG(FastGelu)
+
 REG_OP(Gelu)
     .INPUT(x, TensorType::ALL())
     .OUTPUT(y, TensorType::ALL())

@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,10 +16,16 @@ namespace {
 // Its soname, so that a program that links it has it once.
 constexpr std::string_view kFile = ADVSTEP_GRAPH_OPERATORS_LIBRARY;
 
+enum class Found : uint8_t { kUnknown, kLoaded, kMissing };
+
+// Several threads may load at a time: the library is loaded once. A static object in a function
+// would have a guard, which the child of a fork may find locked.
+std::atomic<Found> found{Found::kUnknown};
+
 bool Load() {
     Dl_info info;
-    const bool found = dladdr(reinterpret_cast<const void*>(&LoadOperators), &info) != 0;
-    const std::string_view own = found && info.dli_fname != nullptr ? info.dli_fname : "";
+    const bool isKnown = dladdr(reinterpret_cast<const void*>(&LoadOperators), &info) != 0;
+    const std::string_view own = isKnown && info.dli_fname != nullptr ? info.dli_fname : "";
     const std::string path = std::string(own.substr(0, own.rfind('/') + 1)).append(kFile);
     constexpr int kMode = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
     // In a build tree it may stand where the loader looks.
@@ -27,8 +35,12 @@ bool Load() {
 }  // namespace
 
 bool LoadOperators() {
-    static const bool isLoaded = Load();
-    return isLoaded;
+    Found known = found.load(std::memory_order_acquire);
+    if (known == Found::kUnknown) {
+        known = Load() ? Found::kLoaded : Found::kMissing;
+        found.store(known, std::memory_order_release);
+    }
+    return known == Found::kLoaded;
 }
 
 }  // namespace advstep::graph

@@ -10,7 +10,7 @@
   make_operators.py mock FILE            the functions that advance_step::mock_operators replaces
   make_operators.py page [--update]      says whether docs/aclnn_operators.md, or a number of operators on another
                                          page, is out of date, or writes it
-  make_operators.py protos               writes the headers of graph operators in opp
+  make_operators.py protos               writes the header of graph operators in opp
   make_operators.py types                what each type of graph operators is, as JSON
   make_operators.py list                 what each function is, as JSON, for tests and pages
 
@@ -320,7 +320,6 @@ class GraphAttribute:
 class GraphType:
     """A type of graph operators: a line of graph_types.txt."""
     name: str
-    header: str
     inputs: list
     optional: set
     outputs: dict  # name: what has its dtype, or empty
@@ -351,12 +350,12 @@ def split_arguments(text):
     return [part.strip() for part in parts]
 
 
-def read_graph_type(where, header, text):
+def read_graph_type(where, text):
     columns = [column.strip() for column in text.split("|")]
     if len(columns) != 5:
         raise SystemExit(f"{where}: expected 5 columns")
     name, inputs, outputs, attributes, calls = columns
-    made = GraphType(name, header, [word.rstrip("?") for word in inputs.split()],
+    made = GraphType(name, [word.rstrip("?") for word in inputs.split()],
                      {word.rstrip("?") for word in inputs.split() if word.endswith("?")},
                      dict((word.split("=") + [""])[:2] for word in outputs.split()), [], [])
     for attribute in filter(None, (part.strip() for part in attributes.split(", "))):
@@ -372,13 +371,11 @@ def read_graph_type(where, header, text):
 
 def read_graph_types(functions):
     """The types, in the order of their lines. A function's line names those that it serves."""
-    types, header, faults = [], "", []
+    types, faults = [], []
     by_name = {function.name: function for function in functions}
     for number, text in enumerate((HERE / "graph_types.txt").read_text(encoding="utf-8").splitlines(), 1):
-        if text.startswith("header "):
-            header = text.split()[1]
-        elif text.strip() and not text.startswith("#"):
-            made = read_graph_type(f"graph_types.txt:{number}", header, text)
+        if text.strip() and not text.startswith("#"):
+            made = read_graph_type(f"graph_types.txt:{number}", text)
             types.append(made)
             for _, called, arguments in made.calls:
                 function = by_name.get("aclnn" + called)
@@ -481,38 +478,28 @@ def graph_types(path):
     write(path, text)
 
 
-PROTO_WORDS = {"elewise_calculation_ops.h": "Elementwise operators", "nonlinear_fuc_ops.h": "Activations",
-               "matrix_calculation_ops.h": "Products of matrices", "nn_norm_ops.h": "Normalisations",
-               "reduce_ops.h": "Reductions", "selection_ops.h": "Operators that select and repeat",
-               "transformation_ops.h": "Operators that change shapes"}
-
-
 def protos(folder):
-    """The headers of the types for programs."""
-    types = read_graph_types(read_functions())
-    for header in dict.fromkeys(made.header for made in types):
-        guard = "ADVSTEP_OP_PROTO_" + re.sub(r"\W", "_", header).upper() + "_"
-        text = ["// SPDX-License-Identifier: Apache-2.0",
-                f"/// {PROTO_WORDS[header]}, of src/operators/graph_types.txt: docs/graph_mode.md.",
-                f"#ifndef {guard}\n#define {guard}\n", '#include "graph/operator_reg.h"\n', "namespace ge {\n"]
-        for made in types:
-            if made.header != header:
-                continue
-            text.append(f"REG_OP({made.name})")
-            text += [f"    .{'OPTIONAL_INPUT' if name in made.optional else 'INPUT'}({name}, TensorType::ALL())"
-                     for name in made.inputs]
-            text += [f"    .OUTPUT({name}, TensorType::ALL())" for name in made.outputs]
-            for attribute in made.attributes:
-                default = attribute.default + ("F" if attribute.kind == "Float" else "")
-                text.append(f"    .ATTR({attribute.name}, {attribute.kind}, {default})" if attribute.default else
-                            f"    .REQUIRED_ATTR({attribute.name}, {attribute.kind})")
-            text.append(f"    .OP_END_FACTORY_REG({made.name})\n")
-        text.append(f"}}  // namespace ge\n\n#endif  // {guard}")
-        write(folder / header, text)
+    """The header of the types for programs."""
+    guard = "ADVSTEP_OP_PROTO_COMPUTED_OPS_H_"
+    text = ["// SPDX-License-Identifier: Apache-2.0",
+            "/// The types of CANN's operators that compute, of src/operators/graph_types.txt: docs/graph_mode.md.",
+            f"#ifndef {guard}\n#define {guard}\n", '#include "graph/operator_reg.h"\n', "namespace ge {\n"]
+    for made in read_graph_types(read_functions()):
+        text.append(f"REG_OP({made.name})")
+        text += [f"    .{'OPTIONAL_INPUT' if name in made.optional else 'INPUT'}({name}, TensorType::ALL())"
+                 for name in made.inputs]
+        text += [f"    .OUTPUT({name}, TensorType::ALL())" for name in made.outputs]
+        for attribute in made.attributes:
+            default = attribute.default + ("F" if attribute.kind == "Float" else "")
+            text.append(f"    .ATTR({attribute.name}, {attribute.kind}, {default})" if attribute.default else
+                        f"    .REQUIRED_ATTR({attribute.name}, {attribute.kind})")
+        text.append(f"    .OP_END_FACTORY_REG({made.name})\n")
+    text.append(f"}}  // namespace ge\n\n#endif  // {guard}")
+    write(folder / "computed_ops.h", text)
 
 
 def listed_types():
-    rows = [{"type": made.name, "header": made.header, "inputs": made.inputs, "optional": sorted(made.optional),
+    rows = [{"type": made.name, "inputs": made.inputs, "optional": sorted(made.optional),
              "outputs": list(made.outputs),
              "attributes": [{"name": each.name, "kind": each.kind, "default": each.default, "fixed": each.fixed}
                             for each in made.attributes]}

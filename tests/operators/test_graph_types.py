@@ -289,11 +289,8 @@ def test_what_is_not_computed_is_refused(program, tmp_path, node, text):
     assert re.search(text, said), said
 
 
-def test_the_headers_have_the_types():
+def test_the_header_has_the_types():
     """The chains of REG_OP in opp are those of the table."""
-    made = {}
-    for header in {row["header"] for row in types().values()}:
-        text = (OPP / header).read_text(encoding="utf-8")
-        for chain in text.split("REG_OP(")[1:]:
-            made[chain[:chain.index(")")]] = header
-    assert made == {name: row["header"] for name, row in types().items()}
+    text = (OPP / "computed_ops.h").read_text(encoding="utf-8")
+    made = [chain[:chain.index(")")] for chain in text.split("REG_OP(")[1:]]
+    assert made == list(types())

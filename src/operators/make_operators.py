@@ -10,6 +10,8 @@
   make_operators.py mock FILE            the functions that advance_step::mock_operators replaces
   make_operators.py page [--update]      says whether docs/aclnn_operators.md, or a number of operators on another
                                          page, is out of date, or writes it
+  make_operators.py protos               writes the header of graph operators in opp
+  make_operators.py types                what each type of graph operators is, as JSON
   make_operators.py list                 what each function is, as JSON, for tests and pages
 
 README.md in this folder describes the lines of a table."""
@@ -89,7 +91,7 @@ class Line:
     computes: str
     flags: set = field(default_factory=set)  # elementwise, direct, data
     lists: dict = field(default_factory=dict)  # optional, required, writes, ignores: names of arguments
-    graph: list = field(default_factory=list)
+    graph: list = field(default_factory=list)  # the types of graph_types.txt that call it
     note: str = ""
 
 
@@ -137,10 +139,10 @@ def read_signatures():
 
 def read_line(table, number, text):
     columns = [column.strip() for column in text.split("|")]
-    if len(columns) < 2 or len(columns) > 5:
-        raise SystemExit(f"{table}:{number}: expected 2 to 5 columns")
-    columns += [""] * (5 - len(columns))
-    line = Line(table, columns[1], graph=columns[3].split(), note=columns[4])
+    if len(columns) < 2 or len(columns) > 4:
+        raise SystemExit(f"{table}:{number}: expected 2 to 4 columns")
+    columns += [""] * (4 - len(columns))
+    line = Line(table, columns[1], note=columns[3])
     for item in filter(None, (part.strip() for part in columns[2].split(";"))):
         word, *names = item.split()
         if word in ("elementwise", "direct", "data") and not names:
@@ -240,6 +242,7 @@ def entry(folder, parts):
                      "&RunCall, &ReleaseCall},")
     specs.append(f"}};\nconst uint32_t kFunctionCount = {len(functions)};\n}}  // namespace advstep_operators")
     write(folder / "functions.cpp", specs)
+    graph_types(folder / "graph_types.cpp")
     for part in range(parts):
         text = [MADE, '#include "src/operators/entry/call.h"', '#include "src/operators/entry/functions.h"\n',
                 "using namespace advstep_operators;\n", 'extern "C" {']
@@ -303,6 +306,205 @@ def kernels(folder):
              for function in functions]
     text.append(f"}};\nconst uint32_t kKernelCount = {len(functions)};\n}}  // namespace advstep_operators")
     write(folder / "kernel_table.cpp", text)
+
+
+@dataclass
+class GraphAttribute:
+    name: str
+    kind: str
+    default: str  # empty: it is required
+    fixed: bool  # it must have its default
+
+
+@dataclass
+class GraphType:
+    """A type of graph operators: a line of graph_types.txt."""
+    name: str
+    inputs: list
+    optional: set
+    outputs: dict  # name: what has its dtype, or empty
+    attributes: list
+    calls: list  # (condition or empty, function without aclnn, arguments)
+
+    def tensors(self):
+        return self.inputs + list(self.outputs)
+
+
+GRAPH_CALL = re.compile(r"(?:(.*[^:]):\s)?\s*(\w+)\((.*)\)")
+GRAPH_KINDS = {"Int": ("ADVSTEP_GRAPH_INT", "int64_t", "Int"), "Float": ("ADVSTEP_GRAPH_FLOAT", "double", "Real"),
+               "Bool": ("ADVSTEP_GRAPH_BOOL", "bool", "Flag"), "ListInt": ("ADVSTEP_GRAPH_LIST_INT", "NumberList", "List")}
+# What makes an argument of an expression.
+GRAPH_ARGUMENT = {"kTensor": "static_cast<const aclTensor*>({})", "kScalar": "node.Scalar({})",
+                  "kIntArray": "node.Array({})", "kInt": "node.Integer({})", "kReal": "static_cast<double>({})",
+                  "kFlag": "static_cast<bool>({})", "kDataType": "node.Type({})"}
+
+
+def split_arguments(text):
+    parts, depth = [""], 0
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
+def read_graph_type(where, text):
+    columns = [column.strip() for column in text.split("|")]
+    if len(columns) != 5:
+        raise SystemExit(f"{where}: expected 5 columns")
+    name, inputs, outputs, attributes, calls = columns
+    made = GraphType(name, [word.rstrip("?") for word in inputs.split()],
+                     {word.rstrip("?") for word in inputs.split() if word.endswith("?")},
+                     dict((word.split("=") + [""])[:2] for word in outputs.split()), [], [])
+    for attribute in filter(None, (part.strip() for part in attributes.split(", "))):
+        word, kind, *rest = attribute.split()
+        made.attributes.append(GraphAttribute(word, kind, rest[0] if rest else "", rest[1:] == ["!"]))
+    for call in (part.strip() for part in calls.split(";")):
+        match = GRAPH_CALL.fullmatch(call)
+        if match is None:
+            raise SystemExit(f"{where}: {call} is no call")
+        made.calls.append((match[1] or "", match[2], split_arguments(match[3])))
+    return made
+
+
+def read_graph_types(functions):
+    """The types, in the order of their lines. A function's line names those that it serves."""
+    types, faults = [], []
+    by_name = {function.name: function for function in functions}
+    for number, text in enumerate((HERE / "graph_types.txt").read_text(encoding="utf-8").splitlines(), 1):
+        if text.strip() and not text.startswith("#"):
+            made = read_graph_type(f"graph_types.txt:{number}", text)
+            types.append(made)
+            for _, called, arguments in made.calls:
+                function = by_name.get("aclnn" + called)
+                if function is None or function.line is None or "data" in function.line.flags:
+                    faults.append(f"graph_types.txt:{number}: aclnn{called} does not compute without data")
+                elif len(function.arguments) != len(arguments):
+                    faults.append(f"graph_types.txt:{number}: aclnn{called} has {len(function.arguments)} arguments")
+                else:
+                    function.line.graph.append(made.name)
+    if faults:
+        raise SystemExit("\n".join(faults))
+    return types
+
+
+def graph_make(made, functions):
+    """The function that makes the call of a node."""
+    places = {function.name: place for place, function in enumerate(functions)}
+    names = made.tensors() + [attribute.name for attribute in made.attributes]
+    word = re.compile(r"(?<![\w.\"])(" + "|".join(names) + r")\b(?!\()")
+
+    def local(text):
+        return word.sub(lambda match: f"of_{match[1]}", text)
+    body = [f"    [[maybe_unused]] const aclTensor* const of_{name} = node.Tensor({place});"
+            for place, name in enumerate(made.tensors())]
+    for place, attribute in enumerate(made.attributes):
+        _, declared, accessor = GRAPH_KINDS[attribute.kind]
+        body.append(f"    [[maybe_unused]] const {declared} of_{attribute.name} = node.{accessor}({place});")
+        if attribute.fixed:
+            default = {"true": "1", "false": "0"}.get(attribute.default, attribute.default)
+            body.append(f'    node.Default("{attribute.name}", static_cast<double>(of_{attribute.name}), {default});')
+    for condition, called, arguments in made.calls:
+        function = functions[places["aclnn" + called]]
+        given = ", ".join(GRAPH_ARGUMENT[argument.kind].format(local(text))
+                          for argument, text in zip(function.arguments, arguments))
+        call = f"node.Call(kFunctions[{places[function.name]}], &{function.name}, {{{given}}});"
+        body.append(f"    if ({local(condition)}) {{\n        {call}\n        return;\n    }}" if condition else f"    {call}")
+    return f"void Make{made.name}(GraphNode& node) {{\n" + "\n".join(body) + "\n}"
+
+
+def graph_rows(made, place):
+    """The static data of a type."""
+    name, tensors = made.name, made.tensors()
+    rows = ", ".join(f'{{"{tensor}", {8 * at}, {int(tensor in made.outputs)}, {int(tensor in made.optional)}}}'
+                     for at, tensor in enumerate(tensors))
+    attributes = [attribute.name for attribute in made.attributes]
+    outputs = []
+    for output, like in made.outputs.items():
+        kind, at = (("kResult", 0) if not like else ("kTensor", tensors.index(like)) if like in made.inputs
+                    else ("kAttribute", attributes.index(like)))
+        outputs.append(f"{{{tensors.index(output)}, GraphOutput::{kind}, {at}}}")
+    text = [f"constexpr AdvStepOperatorTensor kTensorsOf{name}[] = {{{rows}}};",
+            f"constexpr GraphOutput kOutputsOf{name}[] = {{{', '.join(outputs)}}};"]
+    if made.attributes:
+        text.append(f"constexpr AdvStepGraphAttribute kAttributesOf{name}[] = {{" + ", ".join(
+            f'{{"{attribute.name}", {GRAPH_KINDS[attribute.kind][0]}, INT64_MIN, INT64_MAX}}'
+            for attribute in made.attributes) + "};")
+    text.append(f"constexpr GraphType kType{name} = {{{{sizeof(AdvStepOperatorTable), ADVSTEP_OPERATOR_INTERFACE, "
+                f'"aclnn{made.calls[0][1]}", kTensorsOf{name}, {len(tensors)}, {8 * len(tensors)}, 0}}, &Make{name}, '
+                f"kOutputsOf{name}, {len(outputs)}}};")
+    text.append(
+        f"constexpr AdvStepGraphOperator kTie{name} = {{sizeof(AdvStepGraphOperator), {len(attributes)}, "
+        f'"{name}", &kType{name}.table, {"kAttributesOf" + name if attributes else "nullptr"}, &Plan<kType{name}>, '
+        f"&aclnn{made.calls[0][1]}, &Infer<kType{name}>, "
+        f'{"&Choose<kType" + name + ">" if len(made.calls) > 1 else "nullptr"}, 0}};')
+    return text
+
+
+GRAPH_FUNCTIONS = """template <const GraphType& kType>
+aclnnStatus Plan(const aclTensor* const* tensors, const AdvStepGraphValue* values, uint64_t* workspaceSize,
+                 aclOpExecutor** executor) {
+    return PlanNode(kType, tensors, values, workspaceSize, executor);
+}
+template <const GraphType& kType>
+aclnnStatus Infer(const AdvStepTensorView* views, const AdvStepGraphValue* values, AdvStepGraphShape* shapes,
+                  char* message, uint64_t messageBytes) {
+    return InferNode(kType, views, values, shapes, message, messageBytes);
+}
+template <const GraphType& kType>
+aclnnStatus Choose(const AdvStepTensorView* views, const AdvStepGraphValue* values, AdvStepGraphCalls* calls,
+                   char* message, uint64_t messageBytes) {
+    return ChooseCall(kType, views, values, calls, message, messageBytes);
+}"""
+
+
+def graph_types(path):
+    """The ties of types of graph operators, which are made when the library is loaded."""
+    functions = read_functions()
+    types = read_graph_types(functions)
+    called = sorted({"aclnn" + call[1] for made in types for call in made.calls})
+    text = [MADE, '#include "src/operators/entry/functions.h"', '#include "src/operators/entry/graph_node.h"\n',
+            'extern "C" {', *(f"ADVSTEP_API {phase_two(function)};" for function in functions if function.name in called),
+            "}\n", "namespace advstep_operators {", "namespace {", GRAPH_FUNCTIONS]
+    for place, made in enumerate(types):
+        text += [graph_make(made, functions), *graph_rows(made, place)]
+    text += ["constexpr const AdvStepGraphOperator* kTies[] = {", *(f"    &kTie{made.name}," for made in types), "};",
+             "// A wrong tie is in the log, and graph mode refuses its type.",
+             "[[maybe_unused]] const bool tied = [] {\n    for (const AdvStepGraphOperator* tie : kTies) {\n"
+             "        (void)advstepTieGraphOperator(tie);\n    }\n    return true;\n}();",
+             "}  // namespace\n}  // namespace advstep_operators"]
+    write(path, text)
+
+
+def protos(folder):
+    """The header of the types for programs."""
+    guard = "ADVSTEP_OP_PROTO_COMPUTED_OPS_H_"
+    text = ["// SPDX-License-Identifier: Apache-2.0",
+            "/// The types of CANN's operators that compute, of src/operators/graph_types.txt: docs/graph_mode.md.",
+            f"#ifndef {guard}\n#define {guard}\n", '#include "graph/operator_reg.h"\n', "namespace ge {\n"]
+    for made in read_graph_types(read_functions()):
+        text.append(f"REG_OP({made.name})")
+        text += [f"    .{'OPTIONAL_INPUT' if name in made.optional else 'INPUT'}({name}, TensorType::ALL())"
+                 for name in made.inputs]
+        text += [f"    .OUTPUT({name}, TensorType::ALL())" for name in made.outputs]
+        for attribute in made.attributes:
+            default = attribute.default + ("F" if attribute.kind == "Float" else "")
+            text.append(f"    .ATTR({attribute.name}, {attribute.kind}, {default})" if attribute.default else
+                        f"    .REQUIRED_ATTR({attribute.name}, {attribute.kind})")
+        text.append(f"    .OP_END_FACTORY_REG({made.name})\n")
+    text.append(f"}}  // namespace ge\n\n#endif  // {guard}")
+    write(folder / "computed_ops.h", text)
+
+
+def listed_types():
+    rows = [{"type": made.name, "inputs": made.inputs, "optional": sorted(made.optional),
+             "outputs": list(made.outputs),
+             "attributes": [{"name": each.name, "kind": each.kind, "default": each.default, "fixed": each.fixed}
+                            for each in made.attributes]}
+            for made in read_graph_types(read_functions())]
+    json.dump(rows, sys.stdout, indent=1)
 
 
 def headers(folder):
@@ -372,6 +574,8 @@ def calls(path):
 
 
 def listed():
+    functions = read_functions()
+    read_graph_types(functions)
     rows = [{"function": function.name, "header": function.header, "family": function.family,
              "computes": function.line.computes if function.line else None,
              "table": function.line.table if function.line else None,
@@ -381,7 +585,7 @@ def listed():
              "arguments": [{"type": argument.declared, "name": argument.name, "kind": argument.kind,
                             "optional": argument.optional, "access": argument.access}
                            for argument in function.arguments]}
-            for function in read_functions()]
+            for function in functions]
     json.dump(rows, sys.stdout, indent=1)
 
 
@@ -472,6 +676,10 @@ def main():
         mock(pathlib.Path(rest[0]))
     elif what == "page":
         page(*rest)
+    elif what == "protos":
+        protos(ROOT / "opp" / "built-in" / "op_proto" / "inc")
+    elif what == "types":
+        listed_types()
     elif what == "list":
         listed()
     else:

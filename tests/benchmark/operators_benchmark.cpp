@@ -10,6 +10,7 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_incre_flash_attention_v4.h"
 #include "aclnnop/aclnn_matmul.h"
 #include "aclnnop/aclnn_mm.h"
 #include "tests/benchmark/require.h"
@@ -21,20 +22,29 @@ constexpr int64_t kFew = 16;
 constexpr int64_t kLarge = 1024;
 constexpr int64_t kWide = 2048;
 constexpr int kChain = 100;
+// A step of decoding: requests of so many tokens, in a cache of blocks.
+constexpr int64_t kRequests = 32;
+constexpr int64_t kTokens = 1024;
+constexpr int64_t kBlockTokens = 128;
+constexpr int64_t kHeads = 8;
+constexpr int64_t kHeadSize = 128;
+constexpr double kScale = 0.0883883476;  // 1 / sqrt(kHeadSize)
 
 // A tensor of ATen in device memory, and its description.
 class DeviceTensor {
  public:
-    DeviceTensor(const std::vector<int64_t>& shape, at::ScalarType type, aclDataType dataType) {
-        const at::Tensor values = at::randn(shape).to(type);
+    DeviceTensor(const std::vector<int64_t>& shape, at::ScalarType type, aclDataType dataType)
+        : DeviceTensor(at::randn(shape).to(type), dataType) {}
+    DeviceTensor(const at::Tensor& values, aclDataType dataType) {
+        const at::IntArrayRef shape = values.sizes();
         Require(aclrtMalloc(&address_, values.nbytes(), ACL_MEM_MALLOC_HUGE_FIRST));
         Require(aclrtMemcpy(address_, values.nbytes(), values.data_ptr(), values.nbytes(),
                             ACL_MEMCPY_HOST_TO_DEVICE));
         handle_ = aclCreateTensor(shape.data(), shape.size(), dataType, nullptr, 0, ACL_FORMAT_ND,
                                   shape.data(), shape.size(), address_);
-        tensor_ = at::from_blob(address_, shape, at::TensorOptions(type));
+        tensor_ = at::from_blob(address_, shape, values.options());
     }
-    explicit DeviceTensor(const std::vector<int64_t>& shape)
+    explicit DeviceTensor(std::initializer_list<int64_t> shape)
         : DeviceTensor(shape, at::kFloat, ACL_FLOAT) {}
     ~DeviceTensor() {
         Require(aclDestroyTensor(handle_));
@@ -137,7 +147,75 @@ class Measured {
                   {});
     }
 
+    // The blocks of the requests lie in another order in the cache. ATen has keys and values that
+    // somebody has gathered before.
+    void PagedDecode(bench::SeriesFile* file, const char* row, at::ScalarType type,
+                     aclDataType dataType) {
+        constexpr int64_t kBlocks = kRequests * kTokens / kBlockTokens;
+        DeviceTensor query({kRequests, 1, kHeads * kHeadSize}, type, dataType);
+        DeviceTensor key({kBlocks, kBlockTokens, kHeads * kHeadSize}, type, dataType);
+        DeviceTensor value({kBlocks, kBlockTokens, kHeads * kHeadSize}, type, dataType);
+        DeviceTensor out({kRequests, 1, kHeads * kHeadSize}, type, dataType);
+        DeviceTensor table(at::randperm(kBlocks).to(at::kInt).reshape({kRequests, -1}), ACL_INT32);
+        const auto gathered = [&](const at::Tensor& cache) {
+            return at::index_select(cache, 0, table.Tensor().flatten())
+                .reshape({kRequests, kTokens, kHeads, kHeadSize})
+                .transpose(1, 2)
+                .contiguous();
+        };
+        const at::Tensor keys = gathered(key.Tensor());
+        const at::Tensor values = gathered(value.Tensor());
+        const at::Tensor queries = query.Tensor().reshape({kRequests, kHeads, 1, kHeadSize});
+        const Decode decode(&query, &key, &value, &table, &out);
+        at::Tensor wanted;
+        file->Add(row,
+                  {bench::InARow([&] {
+                       decode.Call(stream_);
+                       Require(aclrtSynchronizeStream(stream_));
+                   }),
+                   bench::InARow(
+                       [&] { wanted = at::scaled_dot_product_attention(queries, keys, values); })},
+                  {});
+        const at::Tensor difference = at::sub(out.Tensor().flatten(), wanted.flatten());
+        if (at::abs(difference).max().item<double>() > 1e-2) {
+            Require(ACL_ERROR_FAILURE);
+        }
+    }
+
  private:
+    // The arguments of a call of decode attention.
+    class Decode {
+     public:
+        Decode(const DeviceTensor* query, const DeviceTensor* key, const DeviceTensor* value,
+               const DeviceTensor* table, const DeviceTensor* out)
+            : query_(query), table_(table), out_(out) {
+            aclTensor* const keys[] = {key->Handle()};
+            aclTensor* const values[] = {value->Handle()};
+            keys_ = aclCreateTensorList(keys, 1);
+            values_ = aclCreateTensorList(values, 1);
+            const std::vector<int64_t> lengths(kRequests, kTokens);
+            lengths_ = aclCreateIntArray(lengths.data(), lengths.size());
+        }
+        void Call(aclrtStream stream) const {
+            uint64_t size = 0;
+            aclOpExecutor* executor = nullptr;
+            char layout[] = "BSH";
+            Require(aclnnIncreFlashAttentionV4GetWorkspaceSize(
+                query_->Handle(), keys_, values_, nullptr, nullptr, lengths_, nullptr, nullptr,
+                nullptr, nullptr, nullptr, nullptr, nullptr, table_->Handle(), nullptr, kHeads,
+                kScale, layout, kHeads, kBlockTokens, 0, out_->Handle(), &size, &executor));
+            Require(aclnnIncreFlashAttentionV4(nullptr, 0, executor, stream));
+        }
+
+     private:
+        const DeviceTensor* query_;
+        const DeviceTensor* table_;
+        const DeviceTensor* out_;
+        aclTensorList* keys_ = nullptr;  // with the tensors of their caller
+        aclTensorList* values_ = nullptr;
+        aclIntArray* lengths_ = nullptr;
+    };
+
     void Add(const DeviceTensor& a, const DeviceTensor& b, const DeviceTensor& sum) {
         uint64_t size = 0;
         aclOpExecutor* executor = nullptr;
@@ -163,5 +241,7 @@ int main(int argc, char** argv) {
     measured.Chain(&file);
     measured.Product(&file);
     measured.Half(&file);
+    measured.PagedDecode(&file, "operator_paged_decode", at::kFloat, ACL_FLOAT);
+    measured.PagedDecode(&file, "operator_paged_decode_half", at::kHalf, ACL_FLOAT16);
     return file.Close() ? 0 : 1;
 }

@@ -57,7 +57,8 @@ def main():
             if file.suffix in (".h", ".hpp", ".c", ".cpp", ".inc"):
                 codes[file.relative_to(ROOT).as_posix()] = code_of(file)
     # The lines of operators, and what is made of them.
-    for file in [*(ROOT / "src/operators/table").glob("*.txt"), ROOT / "src/operators/make_operators.py",
+    for file in [*(ROOT / "src/operators/table").glob("*.txt"),
+                 ROOT / "src/operators/graph_types.txt", ROOT / "src/operators/make_operators.py",
                  ROOT / "src/catalogue/make_lists.py"]:
         codes[file.relative_to(ROOT).as_posix()] = file.read_text(encoding="utf-8")
     bad = [line for path, code in codes.items() if path.endswith(".cpp")

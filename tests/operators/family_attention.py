@@ -12,7 +12,7 @@ import aclnn
 from family_norms import draw
 from loops import Near
 
-HEADS, SIZE, REQUESTS, BLOCK = 2, 8, 2, 4
+HEADS, SIZE, REQUESTS, BLOCK = 2, 16, 2, 4
 UNLIMITED = 2147483647
 TRIANGLE = torch.ones(2048, 2048, dtype=torch.bool).triu(1)
 KEYS = 6  # tokens of a request at most
@@ -151,7 +151,7 @@ class Maker:
             forms = ["H"] + ["N"] * (self.tokens in ("BNSD", "TND", "NTD")) + ["NZ"] * (given.shape[-1] == SIZE)
             self.form_of_blocks = self.form_of_blocks if self.form_of_blocks in forms else self.dice.choice(forms)
             laid_out = {"H": lambda: blocks.transpose(1, 2).flatten(2), "N": lambda: blocks,
-                        "NZ": lambda: blocks.unflatten(-1, (2, 4)).permute(0, 1, 3, 2, 4)}[self.form_of_blocks]()
+                        "NZ": lambda: blocks.unflatten(-1, (2, -1)).permute(0, 1, 3, 2, 4)}[self.form_of_blocks]()
             self.arguments[word] = [laid_out.contiguous()]
         elif self.varlen:
             self.arguments[word] = [joined(given, self.key_counts, self.tokens)]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attention of inference against torch's own, request by request."""
 
+import ctypes
+
 import pytest
 import torch
 
@@ -17,15 +19,20 @@ def attend(q, k, v, scale, hidden=None):
     return torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], visible, scale=scale)[0]
 
 
-def call(device, name, out, lse=None, **given):
-    values = {"numHeads": HEADS, "numKeyValueHeads": KEY_HEADS, "scaleValue": SIZE ** -0.5, "preTokens": UNLIMITED,
-              "nextTokens": UNLIMITED, "softmaxLseFlag": lse is not None, "attentionOut": out, "softmaxLse": lse, **given}
+def ordered(name, values):
+    """The arguments of a call, those that are not given as null, 0 or false."""
     arguments = []
     for argument in aclnn.functions()[name]["arguments"]:
         word = argument["name"]
         fallback = 0 if argument["kind"] in ("kInt", "kReal") else False if argument["kind"] == "kFlag" else None
         arguments.append(values.get(word, values.get(word.removesuffix("Optional"), fallback)))
-    aclnn.call(device, name, *arguments)
+    return arguments
+
+
+def call(device, name, out, lse=None, **given):
+    values = {"numHeads": HEADS, "numKeyValueHeads": KEY_HEADS, "scaleValue": SIZE ** -0.5, "preTokens": UNLIMITED,
+              "nextTokens": UNLIMITED, "softmaxLseFlag": lse is not None, "attentionOut": out, "softmaxLse": lse, **given}
+    aclnn.call(device, name, *ordered(name, values))
     return out
 
 
@@ -75,6 +82,75 @@ def test_requests_of_a_paged_cache(device, name):
         scores = (one @ k.repeat_interleave(2, 0).mT * SIZE ** -0.5).masked_fill(hidden, float("-inf"))
         torch.testing.assert_close(lse[begin:begin + count, :, 0].t(), scores.logsumexp(-1))
         begin += count
+
+
+class Decode:
+    """A step of decoding over a paged cache: one call of FusedInferAttentionScoreV4 for given requests."""
+
+    BLOCK, LENGTHS = 16, [700, 1, 33, 0, 612]
+
+    def __init__(self, form, key_heads, size, dtype, queries=1):
+        torch.manual_seed(5)
+        self.form, self.key_heads, self.size, self.queries = form, key_heads, size, queries
+        columns = 700 // self.BLOCK + 1
+        self.table = torch.randperm(5 * columns).reshape(5, columns).to(torch.int32)
+        self.query = torch.randn(5, queries, HEADS, size).to(dtype)
+        self.caches = [torch.randn(5 * columns, self.BLOCK, key_heads, size).to(dtype) for _ in range(2)]
+
+    def arguments(self, requests, out):
+        laid = {"BSH": lambda cache: cache.flatten(2), "BSND": lambda cache: cache,
+                "BNSD": lambda cache: cache.transpose(1, 2).contiguous(),
+                "view": lambda cache: torch.cat([cache, cache], -1)[..., self.size:]}[self.form]
+        given = {"query": self.query[requests].contiguous(), "attentionOut": out, "numHeads": HEADS,
+                 "key": [laid(self.caches[0])], "value": [laid(self.caches[1])], "scaleValue": 0.25,
+                 "actualSeqLengthsKv": [self.LENGTHS[request] for request in requests], "inputLayout": "BSND",
+                 "blockTable": self.table[requests].contiguous(), "blockSize": self.BLOCK,
+                 "numKeyValueHeads": self.key_heads}
+        if self.form == "BNSD":
+            given |= {"query": given["query"].transpose(1, 2).contiguous(), "inputLayout": "BNSD"}
+        return ordered("aclnnFusedInferAttentionScoreV4", given)
+
+    def run(self, device, requests):
+        out = torch.full_like(self.query[requests], 7)
+        out = out.transpose(1, 2).contiguous() if self.form == "BNSD" else out
+        aclnn.call(device, "aclnnFusedInferAttentionScoreV4", *self.arguments(requests, out))
+        return out.transpose(1, 2) if self.form == "BNSD" else out
+
+    def wanted(self, request):
+        """[queries, heads, size] in float64."""
+        k, v = (cache[self.table[request].long()].flatten(0, 1)[:self.LENGTHS[request]].transpose(0, 1).double()
+                for cache in self.caches)
+        if self.LENGTHS[request] == 0:
+            return torch.zeros(self.queries, HEADS, self.size, dtype=torch.float64)
+        return attend(self.query[request].double().transpose(0, 1), k, v, 0.25).transpose(0, 1)
+
+
+@pytest.mark.parametrize("form", ["BSH", "BSND", "BNSD", "view"])
+@pytest.mark.parametrize("key_heads, size, queries", [(4, 64, 1), (2, 24, 1), (1, 48, 1), (2, 16, 3), (1, 32, 5)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_step_of_decoding(device, form, key_heads, size, queries, dtype):
+    decode = Decode(form, key_heads, size, dtype, queries)
+    out = decode.run(device, list(range(5)))
+    for request in range(5):
+        torch.testing.assert_close(out[request], decode.wanted(request).to(dtype))
+        # Threads share requests, or heads if there are few requests.
+        assert torch.equal(decode.run(device, [request])[0], out[request])
+
+
+def test_a_captured_step_of_decoding_has_equal_bits(device):
+    decode = Decode("BSH", 2, 64, torch.float32)
+    eager, out = decode.run(device, [0, 4]), torch.zeros(2, 1, HEADS, 64)
+    name = "aclnnFusedInferAttentionScoreV4"
+    with aclnn.Call(device, name, decode.arguments([0, 4], out)) as made:
+        model = ctypes.c_void_p()
+        device.check(device.acl.aclmdlRICaptureBegin(device.stream, 1))
+        device.check(getattr(device.operators, name)(None, ctypes.c_uint64(0), made.phase_one(), device.stream))
+        device.check(device.acl.aclmdlRICaptureEnd(device.stream, ctypes.byref(model)))
+        device.check(device.acl.aclmdlRIExecuteAsync(model, device.stream))
+        device.synchronize()
+        made.read()
+        device.check(device.acl.aclmdlRIDestroy(model))
+    assert torch.equal(out, eager)
 
 
 def test_a_block_that_is_none_is_named(device):

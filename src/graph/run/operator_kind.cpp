@@ -9,6 +9,7 @@
 #include "src/base/thread_exit.h"
 #include "src/graph/ir/tensor.h"
 #include "src/graph/run/device.h"
+#include "src/graph/run/operator_library.h"
 
 namespace advstep::graph {
 namespace {
@@ -270,8 +271,11 @@ Outcome TakeShape(const ModelNode& node, const OutputRule& rule, const AdvStepGr
 // Makes the kind of a node from the tie of its type, or null if there is none.
 Outcome FindKind(const ModelNode& node, std::shared_ptr<const OperatorKind>* kind) {
     const AdvStepGraphOperator* tie = nullptr;
-    if (const aclnnStatus code = advstepFindGraphOperator(node.type.c_str(), &tie);
-        code != ACLNN_SUCCESS) {
+    aclnnStatus code = advstepFindGraphOperator(node.type.c_str(), &tie);
+    if (code == ACLNN_SUCCESS && tie == nullptr && LoadOperators()) {
+        code = advstepFindGraphOperator(node.type.c_str(), &tie);
+    }
+    if (code != ACLNN_SUCCESS) {
         return Fail(kUnsupported, "{} cannot run: {}", Describe(node), TakeAclMessage(code));
     }
     kind->reset();

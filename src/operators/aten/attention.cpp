@@ -3,10 +3,16 @@
 
 #include "src/operators/aten/attention.h"
 
+#include <ATen/Parallel.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "src/operators/aten/antiquant.h"
+#include "src/operators/aten/key_rows.h"
 #include "src/operators/aten/quant.h"
 
 namespace advstep_operators {
@@ -14,6 +20,7 @@ namespace {
 
 constexpr int64_t kUnlimited = 2147483647;  // of the tokens before and after
 constexpr int64_t kCompressed = 2048;       // both sizes of the mask of sparse modes 2, 3 and 4
+constexpr int64_t kFewQueries = 16;         // of a head of keys, for rows that are read in place
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 // Arguments that change the result in ways that are not computed here.
@@ -83,7 +90,7 @@ struct Attention {
     KeySide keyRope;
     at::Tensor pse;
     at::Tensor mask;
-    at::Tensor blockTable;
+    at::Tensor blockTable;  // of int64, contiguous; or undefined
     at::Tensor sinks;
     at::Tensor outScale;   // of a result of whole numbers
     at::Tensor outOffset;  // or undefined
@@ -302,6 +309,9 @@ void SetTensors(const Call& call, const Named& named, Attention* attention) {
                       "; expected BOOL, INT8 or UINT8, where not 0 hides a key");
     attention->blockTable =
         named.Has("blocktable") ? named.Tensor("blocktable") : named.Tensor("blockTable");
+    if (attention->blockTable.defined()) {
+        attention->blockTable = attention->blockTable.to(at::kLong).contiguous();
+    }
     attention->sinks = named.Tensor("learnableSink");
     CheckKeyRope(*attention);
 }
@@ -367,39 +377,58 @@ at::Tensor Blocks(const at::Tensor& cache, const char* name, const Attention& at
                       ", D / n, ", size, ", n]");
 }
 
-// Returns the numbers of a request's blocks. Refuses one that is none of the cache.
-at::Tensor BlocksOf(const Attention& attention, int64_t request, int64_t blocks) {
+// Returns the numbers of a request's blocks.
+at::Tensor BlocksOf(const Attention& attention, int64_t request) {
     const int64_t count = attention.keyCounts[static_cast<size_t>(request)];
     const int64_t used = (count + attention.blockSize - 1) / attention.blockSize;
-    const at::Tensor ids = attention.blockTable.select(0, request).narrow(0, 0, used).to(at::kLong);
-    if (!ids.is_meta()) {
-        const int64_t* const numbers = ids.const_data_ptr<int64_t>();
-        for (int64_t column = 0; column < used; ++column) {
-            TORCH_CHECK_INDEX(numbers[column] >= 0 && numbers[column] < blocks, "blockTable has ",
-                              numbers[column], " in row ", request, ", column ", column,
-                              "; expected a block of 0 to ", blocks - 1);
-        }
+    return attention.blockTable.select(0, request).narrow(0, 0, used);
+}
+
+// Refuses a number that is no block of a cache.
+void CheckBlocks(const Attention& attention, int64_t request, int64_t blocks) {
+    const at::Tensor ids = BlocksOf(attention, request);
+    const int64_t* const numbers = ids.const_data_ptr<int64_t>();
+    for (int64_t column = 0; column < ids.numel(); ++column) {
+        TORCH_CHECK_INDEX(numbers[column] >= 0 && numbers[column] < blocks, "blockTable has ",
+                          numbers[column], " in row ", request, ", column ", column,
+                          "; expected a block of 0 to ", blocks - 1);
     }
-    return ids;
+}
+
+void CheckBlockTable(const Attention& attention) {
+    if (!attention.blockTable.defined() || attention.blockTable.is_meta()) {
+        return;
+    }
+    int64_t fewest = std::numeric_limits<int64_t>::max();
+    for (const KeySide* side : {&attention.key, &attention.value, &attention.keyRope}) {
+        fewest = side->tensors[0].defined() ? std::min(fewest, side->tensors[0].size(0)) : fewest;
+    }
+    for (int64_t request = 0; request < attention.requests; ++request) {
+        CheckBlocks(attention, request, fewest);
+    }
+}
+
+// Returns the rows of a request, [heads, tokens, D], of a call without a block table.
+at::Tensor OwnRowsOf(const KeySide& side, const Attention& attention, int64_t request) {
+    const auto place = static_cast<size_t>(request);
+    const bool each = side.tensors.size() > 1;
+    const int64_t begin = attention.keyBegins.empty() ? 0 : attention.keyBegins[place];
+    return RequestOf(each ? side.tensors.at(place) : side.tensors[0], attention.layout.tokens,
+                     attention.keyHeads, each ? 0 : request, begin, attention.keyCounts[place]);
 }
 
 // Returns the rows of a request, [heads, tokens, D], of keys or values as the call has them.
 at::Tensor RowsOf(const KeySide& side, const Attention& attention, KeyPlace* place) {
-    const auto request = static_cast<size_t>(place->request);
-    const int64_t count = attention.keyCounts[request];
-    if (attention.blockTable.defined()) {
-        const at::Tensor blocks = Blocks(side.tensors[0], side.name, attention);
-        place->blockCount = blocks.size(0);
-        place->blocks = BlocksOf(attention, place->request, place->blockCount);
-        return at::index_select(blocks, 0, place->blocks)
-            .flatten(0, 1)
-            .narrow(0, 0, count)
-            .transpose(0, 1);
+    if (!attention.blockTable.defined()) {
+        return OwnRowsOf(side, attention, place->request);
     }
-    const bool each = side.tensors.size() > 1;
-    const int64_t begin = attention.keyBegins.empty() ? 0 : attention.keyBegins[request];
-    return RequestOf(each ? side.tensors.at(request) : side.tensors[0], attention.layout.tokens,
-                     attention.keyHeads, each ? 0 : place->request, begin, count);
+    const at::Tensor blocks = Blocks(side.tensors[0], side.name, attention);
+    place->blockCount = blocks.size(0);
+    place->blocks = BlocksOf(attention, place->request);
+    return at::index_select(blocks, 0, place->blocks)
+        .flatten(0, 1)
+        .narrow(0, 0, attention.keyCounts[static_cast<size_t>(place->request)])
+        .transpose(0, 1);
 }
 
 // Returns the keys or values of a request, [heads, tokens, D], its prefix in front.
@@ -422,6 +451,28 @@ at::Tensor KeysOfRequest(const KeySide& side, const Attention& attention, int64_
                                      attention.prefixCount)),
                     own},
                    1);
+}
+
+// Returns whether the rows of a call's keys and values can be read where they lie, and its requests
+// have so few queries that this is the faster way.
+bool StaysInPlace(const Attention& attention) {
+    const int64_t groups = attention.heads / attention.keyHeads;
+    return !attention.query.is_meta() && !attention.key.antiquant.defined() &&
+           !attention.value.antiquant.defined() && !attention.key.prefix.defined() &&
+           !attention.queryRope.defined() &&
+           std::all_of(attention.queryCounts.begin(), attention.queryCounts.end(),
+                       [&](int64_t count) { return count * groups <= kFewQueries; });
+}
+
+// Returns the keys or values of a request where they lie, or nothing.
+std::optional<KeyRows> InPlace(const KeySide& side, const Attention& attention, int64_t request) {
+    const int64_t count = attention.keyCounts[static_cast<size_t>(request)];
+    if (attention.blockTable.defined()) {
+        return KeyRows::InPlace(Blocks(side.tensors[0], side.name, attention),
+                                BlocksOf(attention, request), count);
+    }
+    return KeyRows::InPlace(OwnRowsOf(side, attention, request).transpose(0, 1).unsqueeze(0), {},
+                            count);
 }
 
 // Returns the mask of a request, [heads or 1, queries, keys].
@@ -498,20 +549,18 @@ struct Result {
     at::Tensor lse;  // [heads, queries, 1]
 };
 
-Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, const at::Tensor& k,
-              const at::Tensor& v) {
+Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, const KeyRows& k,
+              const KeyRows& v) {
     const int64_t heads = attention.heads;
     const int64_t groups = heads / attention.keyHeads;
     const int64_t queries = q.size(1);
-    const int64_t keys = k.size(1);
-    TORCH_CHECK_VALUE(q.size(0) == heads && k.size(0) == attention.keyHeads &&
-                          k.size(2) == q.size(2) && v.size(0) == k.size(0) && v.size(1) == keys,
+    const int64_t keys = k.tokens();
+    TORCH_CHECK_VALUE(q.size(0) == heads && k.heads() == attention.keyHeads &&
+                          k.size() == q.size(2) && v.heads() == k.heads() && v.tokens() == keys,
                       "a request has query ", q.sizes(), ", key ", k.sizes(), " and value ",
                       v.sizes(), "; expected heads of one size, ", heads, " and ",
                       attention.keyHeads, ", as numHeads and numKeyValueHeads are");
-    at::Tensor scores =
-        at::matmul(q.to(at::kFloat).reshape({attention.keyHeads, groups * queries, q.size(2)}),
-                   k.to(at::kFloat).transpose(1, 2));
+    at::Tensor scores = k.Times(q.reshape({attention.keyHeads, groups * queries, q.size(2)}));
     scores = at::mul(scores.reshape({heads, queries, keys}), attention.scale);
     if (attention.pse.defined()) {
         const at::Tensor pse =
@@ -539,15 +588,14 @@ Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, 
     if (sink.defined()) {
         total = at::add(total, at::exp(at::sub(sink, from)));
     }
-    const at::Tensor sums =
-        at::matmul(powers.reshape({attention.keyHeads, groups * queries, keys}), v.to(at::kFloat))
-            .reshape({heads, queries, v.size(2)});
+    const at::Tensor sums = v.Weighted(powers.reshape({attention.keyHeads, groups * queries, keys}))
+                                .reshape({heads, queries, v.size()});
     at::Tensor out = at::div(sums, at::masked_fill(total, at::eq(total, 0), 1));
     if (attention.outScale.defined()) {
-        TORCH_CHECK_VALUE(
-            attention.outScale.size(2) == 1 || attention.outScale.size(2) == v.size(2),
-            "quantScale2 has ", attention.outScale.numel(),
-            " numbers; expected one, or one for each of ", heads, " x ", v.size(2), " channels");
+        TORCH_CHECK_VALUE(attention.outScale.size(2) == 1 || attention.outScale.size(2) == v.size(),
+                          "quantScale2 has ", attention.outScale.numel(),
+                          " numbers; expected one, or one for each of ", heads, " x ", v.size(),
+                          " channels");
         out = at::mul(out, attention.outScale);
         out = attention.outOffset.defined() ? at::add(out, attention.outOffset) : out;
     }
@@ -593,37 +641,118 @@ at::Tensor StatisticsOf(const Attention& attention) {
     return at::full({attention.requests, attention.heads, count, 1}, kLowest, options);
 }
 
+// The results of all requests. Threads that compute different requests write different parts.
+struct Results {
+    at::Tensor out;
+    at::Tensor lse;
+};
+
+// Returns results of so many elements of a head, which no request has written yet.
+Results ResultsOf(const Attention& attention, int64_t size) {
+    return {OutputOf(attention, size), StatisticsOf(attention)};
+}
+
+void PutResult(const Attention& attention, int64_t request, const Result& result,
+               const Results& results) {
+    const auto place = static_cast<size_t>(request);
+    const bool varlen = attention.layout.varlen();
+    const int64_t begin = varlen ? attention.queryBegins[place] : 0;
+    const int64_t count = attention.queryCounts[place];
+    RequestOf(results.out, attention.layout.result, attention.heads, request, begin, count)
+        .copy_(result.out);
+    RequestOf(results.lse, varlen ? "TND" : "BNSD", attention.heads, request, begin, count)
+        .copy_(result.lse);
+}
+
+// Returns a part of the queries of a request, [heads, queries, D].
+at::Tensor QueriesOf(const at::Tensor& queries, const Attention& attention, int64_t request) {
+    const auto place = static_cast<size_t>(request);
+    const int64_t begin = attention.layout.varlen() ? attention.queryBegins[place] : 0;
+    return RequestOf(queries, attention.layout.tokens, attention.heads, request, begin,
+                     attention.queryCounts[place]);
+}
+
+Result AttendGathered(const Attention& attention, int64_t request) {
+    at::Tensor q = QueriesOf(attention.query, attention, request);
+    at::Tensor k = KeysOfRequest(attention.key, attention, request);
+    const at::Tensor v = KeysOfRequest(attention.value, attention, request);
+    if (attention.queryRope.defined()) {
+        q = at::cat({q, QueriesOf(attention.queryRope, attention, request)}, -1);
+        k = at::cat({k, KeysOfRequest(attention.keyRope, attention, request)}, -1);
+    }
+    return Attend(attention, request, q, KeyRows(k), KeyRows(v));
+}
+
+// Computes the requests of a call whose rows stay in place, each on one thread if there are enough
+// of them. Returns nothing if this processor or these rows want another way.
+std::optional<Results> ComputeInPlace(const Attention& attention) {
+    std::vector<std::pair<KeyRows, KeyRows>> rows;
+    for (int64_t request = 0; request < attention.requests; ++request) {
+        const std::optional<KeyRows> k = InPlace(attention.key, attention, request);
+        const std::optional<KeyRows> v = InPlace(attention.value, attention, request);
+        if (!k || !v) {
+            return std::nullopt;
+        }
+        rows.emplace_back(*k, *v);
+    }
+    if (rows.empty()) {
+        return std::nullopt;
+    }
+    const Results results = ResultsOf(attention, rows[0].second.size());
+    const auto compute = [&](int64_t begin, int64_t end) {
+        const c10::InferenceMode mode;
+        for (int64_t request = begin; request < end; ++request) {
+            const auto& [k, v] = rows[static_cast<size_t>(request)];
+            const at::Tensor q = QueriesOf(attention.query, attention, request);
+            PutResult(attention, request, Attend(attention, request, q, k, v), results);
+        }
+    };
+    if (attention.requests >= at::get_num_threads()) {
+        at::parallel_for(0, attention.requests, 1, compute);
+    } else {
+        compute(0, attention.requests);
+    }
+    return results;
+}
+
+// Returns the requests that are computed. A check computes those that ask most of the shapes of
+// masks and the like; with others for each new length, phase one would take longer than the work.
+std::vector<int64_t> ComputedRequests(const Attention& attention) {
+    std::vector<int64_t> all(static_cast<size_t>(attention.requests));
+    std::iota(all.begin(), all.end(), 0);
+    if (!attention.query.is_meta() || attention.key.tensors.size() > 1 || all.empty()) {
+        return all;
+    }
+    const auto lastOfMost = [](const std::vector<int64_t>& counts) {
+        return counts.rend() - std::max_element(counts.rbegin(), counts.rend()) - 1;
+    };
+    std::vector<int64_t> some{lastOfMost(attention.queryCounts), lastOfMost(attention.keyCounts),
+                              all.back()};
+    std::sort(some.begin(), some.end());
+    some.erase(std::unique(some.begin(), some.end()), some.end());
+    return some;
+}
+
+Results ComputeGathered(const Attention& attention) {
+    Results results;
+    for (const int64_t request : ComputedRequests(attention)) {
+        const Result result = AttendGathered(attention, request);
+        results = results.out.defined() ? results : ResultsOf(attention, result.out.size(2));
+        PutResult(attention, request, result, results);
+    }
+    return results.out.defined() ? results : ResultsOf(attention, 0);
+}
+
 void Compute(Call& call, bool incremental) {
     Named named(call);
     const Attention attention = Read(call, named, incremental);
-    const std::string& tokens = attention.layout.tokens;
-    const bool varlen = attention.layout.varlen();
-    at::Tensor out;
-    at::Tensor lse;
-    for (int64_t request = 0; request < attention.requests; ++request) {
-        const auto place = static_cast<size_t>(request);
-        const int64_t begin = varlen ? attention.queryBegins[place] : 0;
-        const int64_t count = attention.queryCounts[place];
-        at::Tensor q = RequestOf(attention.query, tokens, attention.heads, request, begin, count);
-        at::Tensor k = KeysOfRequest(attention.key, attention, request);
-        const at::Tensor v = KeysOfRequest(attention.value, attention, request);
-        if (attention.queryRope.defined()) {
-            q = at::cat(
-                {q, RequestOf(attention.queryRope, tokens, attention.heads, request, begin, count)},
-                -1);
-            k = at::cat({k, KeysOfRequest(attention.keyRope, attention, request)}, -1);
-        }
-        const Result result = Attend(attention, request, q, k, v);
-        if (!out.defined()) {
-            out = OutputOf(attention, v.size(2));
-            lse = StatisticsOf(attention);
-        }
-        RequestOf(out, attention.layout.result, attention.heads, request, begin, count)
-            .copy_(result.out);
-        RequestOf(lse, varlen ? "TND" : "BNSD", attention.heads, request, begin, count)
-            .copy_(result.lse);
+    CheckBlockTable(attention);
+    std::optional<Results> inPlace;
+    if (StaysInPlace(attention)) {
+        inPlace = ComputeInPlace(attention);
     }
-    out = out.defined() ? out : OutputOf(attention, 0);
+    const Results results = inPlace ? *inPlace : ComputeGathered(attention);
+    at::Tensor out = results.out;
     out = attention.outScale.defined() ? Rounded(out, Steps()) : out;
     const bool statistics = named.Flag("softmaxLseFlag");
     if (statistics && named.Has("softmaxLse")) {
@@ -631,7 +760,7 @@ void Compute(Call& call, bool incremental) {
                           "softmaxLse is not of ACL_FLOAT; expected that dtype");
         named.CheckApart("attentionOut", "softmaxLse");
     }
-    named.Put({{"attentionOut", out}, {"softmaxLse", statistics ? lse : at::Tensor()}});
+    named.Put({{"attentionOut", out}, {"softmaxLse", statistics ? results.lse : at::Tensor()}});
 }
 
 }  // namespace

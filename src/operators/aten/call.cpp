@@ -348,7 +348,7 @@ void Call::Check(const char* name, const AdvStepTensorView& view, const at::Tens
     TORCH_CHECK_VALUE(result.sizes() == dims || result.numel() == c10::multiply_integers(dims),
                       name, " has shape ", dims, "; expected ", result.sizes(),
                       ", the shape of the result");
-    for (int64_t axis = 0; axis < view.rank; ++axis) {
+    for (int64_t axis = 0; axis < view.rank && result.numel() > 0; ++axis) {
         TORCH_CHECK_VALUE(view.dims[axis] <= 1 || view.strides[axis] != 0, name,
                           " has stride 0 along dim ", axis, " of size ", view.dims[axis],
                           "; expected memory of its own for each element that is written");
@@ -405,7 +405,7 @@ bool Call::Overlapping(int one, int other) const {
 }
 
 void Call::CheckAt(int place, const at::Tensor& result) const {
-    if (!ValueAt(place).isNull && result.defined()) {
+    if (!ValueAt(place).isNull && result.defined() && checked_->results == nullptr) {
         Check(NameOf(place), *View(place), result);
     }
 }
@@ -421,8 +421,33 @@ void Call::CheckAt(int place, const std::vector<at::Tensor>& results) const {
     }
 }
 
+// Returns the dtype that TypeOf turns into this one.
+static aclDataType DataTypeOf(at::ScalarType type) {
+    for (const aclDataType dataType :
+         {ACL_FLOAT, ACL_FLOAT16, ACL_BF16, ACL_DOUBLE, ACL_INT8, ACL_INT16, ACL_INT32, ACL_INT64,
+          ACL_UINT8, ACL_BOOL, ACL_COMPLEX64, ACL_COMPLEX128}) {
+        if (TypeOf(dataType) == type) {
+            return dataType;
+        }
+    }
+    TORCH_CHECK_TYPE(false, "a result has dtype ", type, ", which no tensor can have here");
+}
+
+void Call::SetShape(int place, const at::Tensor& result) {
+    ResultShape& shape = checked_->results[place];
+    TORCH_CHECK_VALUE(result.dim() <= ResultShape::kMostDims, "a result has ", result.dim(),
+                      " dims; expected at most ", ResultShape::kMostDims);
+    shape.dataType = DataTypeOf(result.scalar_type());
+    shape.rank = result.dim();
+    std::copy(result.sizes().begin(), result.sizes().end(), shape.dims);
+}
+
 void Call::Put(int place, const at::Tensor& result) {
     if (ValueAt(place).isNull || !result.defined()) {
+        return;
+    }
+    if (checked_->results != nullptr) {
+        SetShape(place, result);
         return;
     }
     const AdvStepTensorView& view = *View(place);

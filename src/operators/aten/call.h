@@ -21,7 +21,8 @@ std::optional<at::ScalarType> TypeOf(aclDataType dataType);
 /// What a check of a call on tensors without data has found out; it never changes afterwards.
 struct Checked {
     static constexpr int kPlaces = 16;
-    bool direct[kPlaces] = {};  // the output at a place has the dtype and shape of its result
+    bool direct[kPlaces] = {};       // the output at a place has the dtype and shape of its result
+    ResultShape* results = nullptr;  // if set, outputs take any result, and its shape goes there
 };
 
 /// A call. A kernel is a function of it: it computes results from the arguments, and gives each
@@ -122,6 +123,7 @@ class Call {
     bool MayWrite(int place, bool elementwise) const;
     void CheckAt(int place, const at::Tensor& result) const;
     void CheckAt(int place, const std::vector<at::Tensor>& results) const;
+    void SetShape(int place, const at::Tensor& result);
     static void Check(const char* name, const AdvStepTensorView& view, const at::Tensor& result);
     void PutInto(const char* name, const AdvStepTensorView& view, const at::Tensor& result);
     static void PutHalves(const AdvStepTensorView& view, const at::Tensor& result);

@@ -65,9 +65,18 @@ struct CallValues {
     const Value* values;  // an entry for each argument
 };
 
+/// The dtype and shape of a result.
+struct ResultShape {
+    static constexpr int64_t kMostDims = 8;
+
+    aclDataType dataType = ACL_DT_UNDEFINED;  // still: there is no result
+    int64_t rank = 0;
+    int64_t dims[kMostDims] = {};
+};
+
 /// The kernels of the module that computes. All functions may be called from several threads.
 struct Kernels {
-    static constexpr uint32_t kVersion = 1;
+    static constexpr uint32_t kVersion = 2;
     static constexpr char kSymbol[] = "advstepOperatorKernels";  // of a function that returns them
 
     uint32_t version;
@@ -76,6 +85,10 @@ struct Kernels {
     /// `tensors` have no addresses, and they and the values stay until release.
     int32_t (*prepare)(const CallValues* call, const AdvStepTensorView* tensors,
                        uint32_t tensorCount, void** prepared, char* message, size_t messageSize);
+    /// Sets the entries of `results` that are outputs of the call, whose own shapes do not count.
+    /// `results` has an entry for each argument. A failure returns the code of phase one.
+    int32_t (*infer)(const CallValues* call, const AdvStepTensorView* tensors, ResultShape* results,
+                     char* message, size_t messageSize);
     /// Computes. A failure returns the code of the task, and no tensor has been written.
     int32_t (*run)(const void* prepared, const AdvStepHostRun* run);
     void (*release)(void* prepared);

@@ -14,6 +14,7 @@ Rows PeerRows() {
     constexpr double kOfEager = 0.5;
     constexpr double kOfAten = 1.05;
     constexpr double kOfHalf = 1.5;
+    constexpr double kOfGathered = 1.3;
     return {
         {"peer_torch", "full call as one function of Python, N = 256", "torch", AtMost(kOfTorch),
          nullptr},
@@ -42,7 +43,12 @@ Rows PeerRows() {
         {"operator_graph", "replay of 100 calls of aclnnAdd, 16 floats", "calls", AtMost(kOfEager),
          nullptr},
         {"operator_half", "aclnnMm, a row by a float16 matrix of 2048 x 2048", "float32 by ATen",
-         AtMost(kOfHalf), nullptr}};
+         AtMost(kOfHalf), nullptr},
+        {"operator_paged_decode",
+         "paged decode attention of 32 sequences, 1,024 tokens, 8 heads of 128", "ATen, gathered",
+         AtMost(kOfGathered), nullptr},
+        {"operator_paged_decode_half", "the same in float16", "ATen, gathered", AtMost(kOfGathered),
+         nullptr}};
 }
 
 }  // namespace bench

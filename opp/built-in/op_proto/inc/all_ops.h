@@ -4,6 +4,7 @@
 #define ADVSTEP_OP_PROTO_ALL_OPS_H_
 
 #include "array_ops.h"
+#include "computed_ops.h"
 #include "ops_proto_legacy.h"
 #include "ops_proto_nn.h"
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of ties: plans of nodes, and the shapes of their outputs, which the kernels tell on
+// tensors without data.
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "src/operators/entry/call_reader.h"
+#include "src/operators/entry/graph_node.h"
+#include "src/operators/entry/kernel_module.h"
+
+namespace advstep_operators {
+namespace {
+
+struct DestroyTensor {
+    void operator()(const aclTensor* tensor) const { (void)aclDestroyTensor(tensor); }
+};
+using OwnTensor = std::unique_ptr<aclTensor, DestroyTensor>;
+
+// Tensors without memory: the inputs of a node, and something in the place of each output.
+class Placeholders {
+ public:
+    Placeholders(const GraphType& type, const AdvStepTensorView* views) {
+        aclDataType first = ACL_FLOAT;
+        for (uint32_t place = type.table.tensorCount; place > 0; --place) {
+            const AdvStepTensorView& view = views[place - 1];
+            first = view.dataType != ACL_DT_UNDEFINED ? view.dataType : first;
+        }
+        for (uint32_t place = 0; place < type.table.tensorCount; ++place) {
+            const bool isInput = views[place].dataType != ACL_DT_UNDEFINED;
+            const bool isOutput = type.table.tensors[place].isWritten != 0;
+            owned_.emplace_back(isInput    ? Made(views[place])
+                                : isOutput ? aclCreateTensor(nullptr, 0, first, nullptr, 0,
+                                                             ACL_FORMAT_ND, nullptr, 0, nullptr)
+                                           : nullptr);
+            if (owned_.back() == nullptr && (isInput || isOutput)) {
+                throw std::bad_alloc();
+            }
+            tensors_.push_back(owned_.back().get());
+        }
+    }
+    const aclTensor* const* data() const { return tensors_.data(); }
+
+ private:
+    static aclTensor* Made(const AdvStepTensorView& view) {
+        const auto rank = static_cast<uint64_t>(view.rank);
+        return aclCreateTensor(view.dims, rank, view.dataType, view.strides, 0, ACL_FORMAT_ND,
+                               view.dims, rank, nullptr);
+    }
+
+    std::vector<OwnTensor> owned_;
+    std::vector<const aclTensor*> tensors_;
+};
+
+// Calls work, and puts what it throws or returns into the message.
+template <typename Work>
+aclnnStatus Told(char* message, uint64_t messageBytes, const Work& work) {
+    Refusal refusal;
+    try {
+        refusal = work();
+    } catch (const std::invalid_argument& error) {
+        refusal = {ACLNN_ERR_PARAM_INVALID, error.what()};
+    } catch (const std::exception& error) {
+        refusal = {ACLNN_ERR_INNER, error.what()};
+    }
+    std::snprintf(message, messageBytes, "%s", refusal.message.c_str());
+    return refusal.code;
+}
+
+// Sets the shape and dtype of the result of each argument of the call that is an output.
+Refusal InferResults(const GraphNode& node, std::vector<ResultShape>* results) {
+    const std::string* why = nullptr;
+    const Kernels* const kernels = LoadKernels(&why);
+    if (kernels == nullptr) {
+        return {ACLNN_ERR_RUNTIME_ERROR, *why};
+    }
+    CallKey key;
+    if (Refusal refusal = ReadKey(*node.function, node.arguments.data(), &key); !refusal.ok()) {
+        return refusal;
+    }
+    CallPlan plan;
+    ReadValues(*node.function, node.arguments.data(), &plan);
+    results->resize(node.function->argumentCount);
+    char message[1024] = "";
+    const int32_t code =
+        kernels->infer(&plan.call, plan.views.data(), results->data(), message, sizeof message);
+    return {code, message};
+}
+
+aclDataType TypeOf(const GraphOutput& output, const ResultShape& result,
+                   const AdvStepTensorView* views, const AdvStepGraphValue* values) {
+    switch (output.like) {
+        case GraphOutput::kTensor:
+            return views[output.place].dataType;
+        case GraphOutput::kAttribute:
+            return static_cast<aclDataType>(values[output.place].integer);
+        default:
+            return result.dataType;
+    }
+}
+
+void SetShape(const ResultShape& result, aclDataType dataType, AdvStepGraphShape* shape) {
+    static_assert(ResultShape::kMostDims == ADVSTEP_GRAPH_MOST_DIMS, "results fit shapes");
+    shape->dataType = dataType;
+    shape->rank = result.rank;
+    std::copy_n(result.dims, std::clamp<int64_t>(result.rank, 0, ADVSTEP_GRAPH_MOST_DIMS),
+                shape->dims);
+}
+
+}  // namespace
+
+aclnnStatus PlanNode(const GraphType& type, const aclTensor* const* tensors,
+                     const AdvStepGraphValue* values, uint64_t* workspaceSize,
+                     aclOpExecutor** executor) noexcept {
+    try {
+        GraphNode node(tensors, values);
+        type.make(node);
+        return PhaseOne(*node.function, node.arguments.data(), workspaceSize, executor);
+    } catch (const std::exception& error) {
+        return advstepRefuseHostCall(type.table.call, ACLNN_ERR_INNER, error.what());
+    }
+}
+
+aclnnStatus InferNode(const GraphType& type, const AdvStepTensorView* views,
+                      const AdvStepGraphValue* values, AdvStepGraphShape* shapes, char* message,
+                      uint64_t messageBytes) noexcept {
+    return Told(message, messageBytes, [&]() -> Refusal {
+        const Placeholders placeholders(type, views);
+        GraphNode node(placeholders.data(), values);
+        type.make(node);
+        std::vector<ResultShape> results;
+        if (Refusal refusal = InferResults(node, &results); !refusal.ok()) {
+            return refusal;
+        }
+        for (uint32_t place = 0; place < type.outputCount; ++place) {
+            const GraphOutput& output = type.outputs[place];
+            for (size_t argument = 0; argument < results.size(); ++argument) {
+                if (node.arguments[argument].object == node.Tensor(output.tensor)) {
+                    const ResultShape& result = results[argument];
+                    SetShape(result, TypeOf(output, result, views, values), &shapes[output.tensor]);
+                }
+            }
+        }
+        return {};
+    });
+}
+
+aclnnStatus ChooseCall(const GraphType& type, const AdvStepTensorView* views,
+                       const AdvStepGraphValue* values, AdvStepGraphCalls* calls, char* message,
+                       uint64_t messageBytes) noexcept {
+    return Told(message, messageBytes, [&]() -> Refusal {
+        const Placeholders placeholders(type, views);
+        GraphNode node(placeholders.data(), values);
+        type.make(node);
+        calls->run = node.phaseTwo;
+        return {};
+    });
+}
+
+}  // namespace advstep_operators

@@ -7,10 +7,13 @@ import os
 import pathlib
 
 _MIB = 1 << 20
-_SHARE = 4  # an engine writes its whole KV cache, and other processes and devices want memory, too
+_SHARE = 8  # an engine writes the whole KV cache of each of its devices, which may be all
 _LEAST = 256  # MiB
 # torch.compile's caches on disk expect code that Inductor has made, which npu graphs have not.
 _CACHES = {"TORCHINDUCTOR_AUTOGRAD_CACHE": "0", "VLLM_DISABLE_COMPILE_CACHE": "1"}
+# As a server of NPUs has. How many an engine uses is not known before its program runs, and a device that is
+# not used costs nothing.
+_DEVICES = {"ADVANCE_STEP_DEVICES": str(_SHARE)}
 
 
 def _number(file: pathlib.Path) -> int | None:
@@ -46,17 +49,17 @@ def free_memory(root: pathlib.Path = pathlib.Path("/")) -> int:
 
 
 def memory(free: int) -> str:
-    """Returns the memory of each device, such as "5120M"."""
+    """Returns the memory of each device, such as "2560M"."""
     return f"{max(free // _SHARE // _MIB, _LEAST)}M"
 
 
 def variables(environment: dict[str, str]) -> tuple[dict[str, str], str]:
     """Returns the variables that are to be set, and a line about the memory, or an empty one."""
-    made = {name: value for name, value in _CACHES.items() if name not in environment}
+    made = {name: value for name, value in {**_CACHES, **_DEVICES}.items() if name not in environment}
     if environment.get("ADVANCE_STEP_MEMORY"):
         return made, ""
     made["ADVANCE_STEP_MEMORY"] = memory(free_memory())
-    return made, (f"advance_step.vllm: each device has {made['ADVANCE_STEP_MEMORY']} of memory, a quarter of what "
+    return made, (f"advance_step.vllm: each device has {made['ADVANCE_STEP_MEMORY']} of memory, an eighth of what "
                   "the host has free; ADVANCE_STEP_MEMORY sets another size")
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import pathlib
 
+from . import block_checks
+
 _MIB = 1 << 20
 _SHARE = 8  # an engine writes the whole KV cache of each of its devices, which may be all
 _LEAST = 256  # MiB
@@ -64,7 +66,9 @@ def variables(environment: dict[str, str]) -> tuple[dict[str, str], str]:
 
 
 def enable() -> None:
-    """Sets the variables of this process and its children, which inherit them and say nothing."""
+    """Sets the variables of this process and its children, which inherit them and say nothing. ImportError: a
+    variable of the user names no check."""
+    block_checks.chosen()
     made, line = variables(dict(os.environ))
     os.environ.update(made)
     if line:

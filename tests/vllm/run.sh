@@ -5,8 +5,9 @@
 #   run.sh [FORM ...]
 #
 # builds the wheel of the release preset, installs it with vLLM in build/vllm (2.3 GB), makes the tiny models
-# and compares their greedy tokens with those of transformers: eager and by graphs, with speculation, on two
-# devices, and under the sanitizer. FORM is one of examples/vllm/tiny_models.py; all by default. Exit status 77: the environment cannot be had.
+# and compares their greedy tokens with those of transformers: eager and by graphs, with speculation, adapters and
+# sleep, on several devices, by a server, and under the checks. FORM is one of examples/vllm/tiny_models.py; all by
+# default. Exit status 77: the environment cannot be had.
 set -euo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -79,24 +80,42 @@ program=("$environment/bin/python" -m advance_step.vllm)
 "${program[@]}" examples/vllm/tiny_models.py "$environment/models" "${forms[@]}"
 failed=0
 log=$environment/run.log
-generate() { # NAME FORM OPTION ...
-    if timeout 600 "${program[@]}" examples/vllm/generate.py "$environment/models/$2" "${@:3}" >"$log" 2>&1; then
-        printf '%-60s %s\n' "$1" "$(tail -1 "$log" | sed 's/.*: //')"
+# run NAME PROGRAM ARGUMENT ...: shows the last line of the output with $shown.
+run() {
+    local line
+    if timeout -s KILL 600 "${program[@]}" "${@:2}" >"$log" 2>&1 &&
+        line=$(grep -E "${shown:-prompts equal}" "$log" | tail -1) && [[ $line ]]; then
+        printf '%-60s %s\n' "$1" "${line#"$environment/models/"}"
     else
         tail -20 "$log"
         echo "run.sh: $1 failed; $log has the whole output"
         failed=1
     fi
 }
-for run in "${runs[@]}"; do
-    read -ra words <<<"$run"
+generate() { # NAME FORM OPTION ...
+    run "$1" examples/vllm/generate.py "$environment/models/$2" "${@:3}"
+}
+for each in "${runs[@]}"; do
+    read -ra words <<<"$each"
     if [[ " ${forms[*]} " == *" ${words[0]} "* ]]; then
-        generate "$run" "${words[@]}"
+        generate "$each" "${words[@]}"
     fi
 done
+first=${forms[0]}
+model=$environment/models/$first
 # torch_npu's own backend on libhccl, whose collectives a graph captures.
-ADVANCE_STEP_HCCL=c generate "${forms[0]} --parallel 2 --graphs full_decode_only, ADVANCE_STEP_HCCL=c" "${forms[0]}" \
+ADVANCE_STEP_HCCL=c generate "$first --parallel 2 --graphs full_decode_only, ADVANCE_STEP_HCCL=c" "$first" \
     --parallel 2 --graphs full_decode_only
+run "$first, the server and five clients" examples/vllm/server.py "$model"
+run "$first, the server with --data-parallel-size 2" examples/vllm/server.py "$model" --data-parallel-size 2 --enforce-eager
+# vLLM's log names the worker.
+shown="Worker proc .* died" run "$first --parallel 2, a worker is killed" tests/vllm/killed_worker.py "$model"
+export ADVANCE_STEP_VLLM_CHECKS=all
+generate "$first --twice, ADVANCE_STEP_VLLM_CHECKS=all" "$first" --twice
+for error in kernel table unwritten; do
+    shown="^$error: " run "$first with a wrong $error, ADVANCE_STEP_VLLM_CHECKS=all" tests/vllm/wrong_blocks.py "$model" "$error"
+done
+unset ADVANCE_STEP_VLLM_CHECKS
 export ADVANCE_STEP_SANITIZE=all ADVANCE_STEP_SANITIZE_ACTION=fail
-generate "${forms[0]} --graphs full_decode_only, ADVANCE_STEP_SANITIZE=all" "${forms[0]}" --graphs full_decode_only
+generate "$first --graphs full_decode_only, ADVANCE_STEP_SANITIZE=all" "$first" --graphs full_decode_only
 exit "$failed"

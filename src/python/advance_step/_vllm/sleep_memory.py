@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of an engine that can sleep: what vllm-ascend's compiled module has for its sleep mode.
+"""Memory of an engine that sleeps: what vllm-ascend's compiled module has for its sleep mode.
 
 Tensors of such an engine lie in reserved addresses with physical memory behind them. While it sleeps, the
 addresses stay and the memory is the device's again. vllm-ascend decides what is kept; it is told of each

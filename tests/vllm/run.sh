@@ -108,6 +108,7 @@ ADVANCE_STEP_HCCL=c generate "$first --parallel 2 --graphs full_decode_only, ADV
     --parallel 2 --graphs full_decode_only
 run "$first, the server and five clients" examples/vllm/server.py "$model"
 run "$first, the server with --data-parallel-size 2" examples/vllm/server.py "$model" --data-parallel-size 2 --enforce-eager
+run "$first, prefill and decode by Mooncake" examples/vllm/prefill_and_decode.py "$model"
 # vLLM's log names the worker.
 shown="Worker proc .* died" run "$first --parallel 2, a worker is killed" tests/vllm/killed_worker.py "$model"
 export ADVANCE_STEP_VLLM_CHECKS=all

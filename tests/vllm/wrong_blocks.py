@@ -48,7 +48,7 @@ def break_scheduler():
         return plain(batch, request)
 
     npu_input_batch.NPUInputBatch.add_request = add
-    return r"written: request 1\S* \(row 1\) reads position 0 from slot \d+, .* which nothing has written"
+    return r"written: request 1\S* \(row \d\) reads position 0 from slot \d+, .* which nothing has written"
 
 
 ERRORS = {"kernel": break_kernel, "table": break_table, "unwritten": break_scheduler}

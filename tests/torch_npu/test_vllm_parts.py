@@ -39,10 +39,11 @@ def test_a_device_has_an_eighth_but_never_nothing():
 
 def test_what_the_user_has_set_stays():
     made, line = settings.variables({"ADVANCE_STEP_MEMORY": "2G", "VLLM_DISABLE_COMPILE_CACHE": "0",
-                                     "ADVANCE_STEP_DEVICES": "3"})
+                                     "ADVANCE_STEP_DEVICES": "3", "ADVANCE_STEP_HCCL": "gloo"})
     assert made == {"TORCHINDUCTOR_AUTOGRAD_CACHE": "0"} and line == ""
     made, line = settings.variables({})
     assert made["VLLM_DISABLE_COMPILE_CACHE"] == "1" and made["ADVANCE_STEP_DEVICES"] == "8"
+    assert made["ADVANCE_STEP_HCCL"] == "c"
     assert made["ADVANCE_STEP_MEMORY"] in line
 
 

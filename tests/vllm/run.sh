@@ -70,9 +70,11 @@ runs=("llama" "llama --graphs piecewise" "llama --graphs full" "llama --graphs f
     "llama --speculate 3 --graphs full_decode_only" "llama --twice"
     "llama --adapters --twice" "llama --adapters --graphs full_decode_only" "llama --adapters --graphs piecewise"
     "llama --sleep" "llama --sleep --graphs full_decode_only"
-    "llama --parallel 2" "llama --parallel 4" "llama --pipeline 2"
+    "llama --parallel 2 --graphs full_decode_only" "llama --parallel 4 --graphs full_decode_only"
+    "llama --parallel 4" "llama --pipeline 2"
     "qwen3" "qwen3 --graphs full_decode_only" "qwen3 --adapters --graphs full_decode_only"
     "qwen3_moe" "qwen3_moe --graphs full_decode_only" "qwen3_moe --parallel 2 --experts"
+    "qwen3_moe --parallel 2 --experts --graphs full_decode_only"
     "deepseek --rounding 0.1" "deepseek --rounding 0.1 --graphs full_decode_only")
 forms=("$@")
 [[ $# -gt 0 ]] || forms=(llama qwen3 qwen3_moe deepseek)
@@ -103,9 +105,7 @@ for each in "${runs[@]}"; do
 done
 first=${forms[0]}
 model=$environment/models/$first
-# torch_npu's own backend on libhccl, whose collectives a graph captures.
-ADVANCE_STEP_HCCL=c generate "$first --parallel 2 --graphs full_decode_only, ADVANCE_STEP_HCCL=c" "$first" \
-    --parallel 2 --graphs full_decode_only
+ADVANCE_STEP_HCCL=gloo generate "$first --parallel 2, ADVANCE_STEP_HCCL=gloo" "$first" --parallel 2
 run "$first, the server and five clients" examples/vllm/server.py "$model"
 run "$first, the server with --data-parallel-size 2" examples/vllm/server.py "$model" --data-parallel-size 2 --enforce-eager
 run "$first, prefill and decode by Mooncake" examples/vllm/prefill_and_decode.py "$model"

@@ -16,6 +16,8 @@ _CACHES = {"TORCHINDUCTOR_AUTOGRAD_CACHE": "0", "VLLM_DISABLE_COMPILE_CACHE": "1
 # As a server of NPUs has. How many an engine uses is not known before its program runs, and a device that is
 # not used costs nothing.
 _DEVICES = {"ADVANCE_STEP_DEVICES": str(_SHARE)}
+# Collectives on libhccl can be captured, as vLLM's graphs on several devices want.
+_RANKS = {"ADVANCE_STEP_HCCL": "c"}
 
 
 def _number(file: pathlib.Path) -> int | None:
@@ -57,7 +59,7 @@ def memory(free: int) -> str:
 
 def variables(environment: dict[str, str]) -> tuple[dict[str, str], str]:
     """Returns the variables that are to be set, and a line about the memory, or an empty one."""
-    made = {name: value for name, value in {**_CACHES, **_DEVICES}.items() if name not in environment}
+    made = {name: value for name, value in {**_CACHES, **_DEVICES, **_RANKS}.items() if name not in environment}
     if environment.get("ADVANCE_STEP_MEMORY"):
         return made, ""
     made["ADVANCE_STEP_MEMORY"] = memory(free_memory())

@@ -3,13 +3,16 @@
 
     python -m advance_step.vllm examples/vllm/tiny_models.py FOLDER [FORM ...]
 
-FORM is one of llama, qwen3, qwen3_moe and deepseek; all of them by default. Nothing is downloaded.
+FORM is one of llama, qwen3, qwen3_moe and deepseek; all of them by default. Nothing is downloaded. In the
+folder of each llama and qwen3 two adapters of LoRA lie in folders of their own: adapter_1 and adapter_2.
 """
 
 import argparse
+import json
 import pathlib
 
 import torch
+from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (DeepseekV3Config, LlamaConfig, PreTrainedTokenizerFast, Qwen3Config,
                           Qwen3MoeConfig)
@@ -38,6 +41,10 @@ FORMS = {
         topk_method="noaux_tc", scoring_func="sigmoid")),  # which vLLM reads
 }
 
+ADAPTED = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+ADAPTERS = {"adapter_1": 4, "adapter_2": 8}  # and their ranks
+DENSE = ("llama", "qwen3")
+
 
 def make_tokenizer():
     """Returns a tokenizer whose tokens are the 256 bytes, and three that mark text."""
@@ -53,6 +60,21 @@ def make_tokenizer():
     return made
 
 
+def make_adapter(model, folder, rank):
+    """Writes random low-rank matrices for each projection of the model in the format of PEFT."""
+    matrices = {}
+    for name, layer in model.named_modules():
+        if name.rpartition(".")[2] in ADAPTED:
+            rows, columns = layer.weight.shape
+            matrices[f"base_model.model.{name}.lora_A.weight"] = torch.randn(rank, columns) * 0.3
+            matrices[f"base_model.model.{name}.lora_B.weight"] = torch.randn(rows, rank) * 0.3
+    folder.mkdir(exist_ok=True)
+    save_file(matrices, folder / "adapter_model.safetensors")
+    (folder / "adapter_config.json").write_text(json.dumps(
+        {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": rank, "lora_alpha": 2 * rank,
+         "target_modules": ADAPTED, "bias": "none"}))
+
+
 def make(form, folder):
     """Makes the model of the form in a folder of its name, and returns that."""
     kind, configuration = FORMS[form]
@@ -61,6 +83,9 @@ def make(form, folder):
     path = pathlib.Path(folder, form)
     model.save_pretrained(path)
     make_tokenizer().save_pretrained(path)
+    if form in DENSE:
+        for name, rank in ADAPTERS.items():
+            make_adapter(model, path / name, rank)
     return path
 
 

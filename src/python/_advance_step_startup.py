@@ -110,10 +110,28 @@ def _vllm_ascend(loader: Any) -> Any:
     return custom_operators.Loader(loader.path)
 
 
+def _camem(loader: Any) -> Any:
+    def after(module: Any) -> None:
+        from advance_step._vllm import sleep_memory
+        sleep_memory.replace(module)
+
+    return _around(loader, _nothing, after)
+
+
+def _input_batch(loader: Any) -> Any:
+    def after(module: Any) -> None:
+        from advance_step._vllm import block_checks
+        block_checks.extend_batch(module)
+
+    return _around(loader, _nothing, after)
+
+
 _EXTENDED = {"torch_npu": _torch_npu, "torch_npu.op_plugin.atb._atb_ops": _atb,
              "torchvision._meta_registrations": _torchvision,
              "triton": _triton, "triton.backends": _triton_backends,
              "triton.runtime.interpreter": _triton_interpreter,
+             "vllm_ascend.device_allocator.camem": _camem,
+             "vllm_ascend.worker.npu_input_batch": _input_batch,
              "vllm.triton_utils": _triton_utils, "vllm_ascend.vllm_ascend_C": _vllm_ascend}
 
 

@@ -33,15 +33,18 @@ def test_free_memory(tmp_path, limit, used, free):
     assert settings.free_memory(host(tmp_path, 8 << 30, limit, used)) == free
 
 
-def test_a_device_has_a_quarter_but_never_nothing():
-    assert [settings.memory(free) for free in (20 << 30, 4 << 20, 0)] == ["5120M", "256M", "256M"]
+def test_a_device_has_an_eighth_but_never_nothing():
+    assert [settings.memory(free) for free in (20 << 30, 4 << 20, 0)] == ["2560M", "256M", "256M"]
 
 
 def test_what_the_user_has_set_stays():
-    made, line = settings.variables({"ADVANCE_STEP_MEMORY": "2G", "VLLM_DISABLE_COMPILE_CACHE": "0"})
+    made, line = settings.variables({"ADVANCE_STEP_MEMORY": "2G", "VLLM_DISABLE_COMPILE_CACHE": "0",
+                                     "ADVANCE_STEP_DEVICES": "3", "ADVANCE_STEP_HCCL": "gloo"})
     assert made == {"TORCHINDUCTOR_AUTOGRAD_CACHE": "0"} and line == ""
     made, line = settings.variables({})
-    assert made["VLLM_DISABLE_COMPILE_CACHE"] == "1" and made["ADVANCE_STEP_MEMORY"] in line
+    assert made["VLLM_DISABLE_COMPILE_CACHE"] == "1" and made["ADVANCE_STEP_DEVICES"] == "8"
+    assert made["ADVANCE_STEP_HCCL"] == "c"
+    assert made["ADVANCE_STEP_MEMORY"] in line
 
 
 def test_the_launcher_sets_memory_and_says_so_once(program):

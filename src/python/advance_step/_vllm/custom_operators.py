@@ -13,6 +13,8 @@ import pathlib
 import re
 from typing import Any
 
+from . import sleep_memory
+
 NAMESPACE = "_C_ascend"
 # A text that ends with a 0 byte: name(arguments) -> results.
 _SCHEMA = re.compile(rb"(?<=\0)([A-Za-z_]\w*(?:\.\w+)?\([^\0]*\)\s*->\s*[^\0]+)(?=\0)")
@@ -53,7 +55,8 @@ def declare(torch: Any, file: pathlib.Path) -> list[str]:
 
 
 class Loader:
-    """Loads vllm_ascend_C: an empty module, whose import declares the operators of the file."""
+    """Loads vllm_ascend_C: a module with the functions of sleep mode, whose import declares the operators
+    of the file."""
 
     def __init__(self, file: str) -> None:
         self.file = pathlib.Path(file)
@@ -65,3 +68,4 @@ class Loader:
         torch: Any = importlib.import_module("torch")
         importlib.import_module("torch_npu")
         declare(torch, self.file)
+        sleep_memory.add_to(module)

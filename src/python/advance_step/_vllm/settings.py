@@ -6,11 +6,18 @@ from __future__ import annotations
 import os
 import pathlib
 
+from . import block_checks
+
 _MIB = 1 << 20
-_SHARE = 4  # an engine writes its whole KV cache, and other processes and devices want memory, too
+_SHARE = 8  # an engine writes the whole KV cache of each of its devices, which may be all
 _LEAST = 256  # MiB
 # torch.compile's caches on disk expect code that Inductor has made, which npu graphs have not.
 _CACHES = {"TORCHINDUCTOR_AUTOGRAD_CACHE": "0", "VLLM_DISABLE_COMPILE_CACHE": "1"}
+# As a server of NPUs has. How many an engine uses is not known before its program runs, and a device that is
+# not used costs nothing.
+_DEVICES = {"ADVANCE_STEP_DEVICES": str(_SHARE)}
+# Collectives on libhccl can be captured, as vLLM's graphs on several devices want.
+_RANKS = {"ADVANCE_STEP_HCCL": "c"}
 
 
 def _number(file: pathlib.Path) -> int | None:
@@ -46,22 +53,24 @@ def free_memory(root: pathlib.Path = pathlib.Path("/")) -> int:
 
 
 def memory(free: int) -> str:
-    """Returns the memory of each device, such as "5120M"."""
+    """Returns the memory of each device, such as "2560M"."""
     return f"{max(free // _SHARE // _MIB, _LEAST)}M"
 
 
 def variables(environment: dict[str, str]) -> tuple[dict[str, str], str]:
     """Returns the variables that are to be set, and a line about the memory, or an empty one."""
-    made = {name: value for name, value in _CACHES.items() if name not in environment}
+    made = {name: value for name, value in {**_CACHES, **_DEVICES, **_RANKS}.items() if name not in environment}
     if environment.get("ADVANCE_STEP_MEMORY"):
         return made, ""
     made["ADVANCE_STEP_MEMORY"] = memory(free_memory())
-    return made, (f"advance_step.vllm: each device has {made['ADVANCE_STEP_MEMORY']} of memory, a quarter of what "
+    return made, (f"advance_step.vllm: each device has {made['ADVANCE_STEP_MEMORY']} of memory, an eighth of what "
                   "the host has free; ADVANCE_STEP_MEMORY sets another size")
 
 
 def enable() -> None:
-    """Sets the variables of this process and its children, which inherit them and say nothing."""
+    """Sets the variables of this process and its children, which inherit them and say nothing. ImportError: a
+    variable of the user names no check."""
+    block_checks.chosen()
     made, line = variables(dict(os.environ))
     os.environ.update(made)
     if line:

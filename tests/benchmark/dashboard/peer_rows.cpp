@@ -14,6 +14,7 @@ Rows PeerRows() {
     constexpr double kOfEager = 0.5;
     constexpr double kOfAten = 1.05;
     constexpr double kOfHalf = 1.5;
+    constexpr double kOfUnchecked = 3;
     return {
         {"peer_torch", "full call as one function of Python, N = 256", "torch", AtMost(kOfTorch),
          nullptr},
@@ -36,6 +37,8 @@ Rows PeerRows() {
         {"torch_matmul", "matmul of 1024 x 1024 and the synchronisation", "cpu", AtMost(kOfCpu),
          nullptr},
         {"torch_graph", "replay of 100 additions of 16 floats", "eager", AtMost(kOfEager), nullptr},
+        {"torch_sanitized", "a training step under all checks of the sanitizer", "unchecked",
+         AtMost(kOfUnchecked), nullptr},
         {"operator_small", "aclnnAdd of 16 floats: both phases and the synchronisation", "ATen",
          NanosecondsAbove(3 * kMicrosecond), nullptr},
         {"operator_matmul", "aclnnMatmul of 1024 x 1024", "ATen", AtMost(kOfAten), nullptr},

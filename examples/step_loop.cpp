@@ -110,10 +110,12 @@ class Engine {
         }
     }
 
-    // Computes where the newest token of each sequence goes. A row that decodes nothing is empty.
+    // Computes where the newest token of each sequence goes. A row that decodes nothing has the
+    // first block of its slot, so that it writes no other slot's.
     void AdvanceRows() {
         Values tokens(kSlots), lengths(kRows), tables(kRows * kColumns);
         for (int64_t slot = 0; slot < kSlots; ++slot) {
+            tables[slot * kColumns] = slot;
             if (s_.seqLensThisTime[slot] > 0 && s_.seqLensEncoder[slot] == 0) {
                 tokens[slot] = s_.nextTokens[slot];
                 lengths[slot] = s_.seqLensDecoder[slot];

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <vector>
 
 #include "acl/acl.h"
@@ -24,8 +25,10 @@ constexpr int kReplays = 3;
 
 // An int64 tensor with its device memory, which goes with the device.
 struct DeviceTensor {
-    DeviceTensor(int64_t rows, int64_t columns, int64_t value) {
-        const std::vector<int64_t> values(static_cast<size_t>(rows * columns), value);
+    DeviceTensor(int64_t rows, int64_t columns, int64_t value)
+        : DeviceTensor(rows, columns,
+                       std::vector<int64_t>(static_cast<size_t>(rows * columns), value)) {}
+    DeviceTensor(int64_t rows, int64_t columns, const std::vector<int64_t>& values) {
         const size_t bytes = values.size() * sizeof(int64_t);
         CHECK(aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
         CHECK(aclrtMemcpy(address, bytes, values.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));
@@ -68,7 +71,9 @@ void Run() {
     const DeviceTensor inputPositions(kNumSeqs, 1, 3);
     const DeviceTensor seqLens(kNumSeqs, 1, 4);
     const DeviceTensor slotMapping(kNumSeqs, 1, -1);
-    const DeviceTensor blockTables(kNumSeqs, kMaxBlocks, 1);
+    std::vector<int64_t> blocks(kNumSeqs * kMaxBlocks);
+    std::iota(blocks.begin(), blocks.end(), 0);  // each row has blocks of its own
+    const DeviceTensor blockTables(kNumSeqs, kMaxBlocks, blocks);
     void* scratch = nullptr;
     CHECK(aclrtMalloc(&scratch, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
 

@@ -94,12 +94,15 @@ struct SlotFaults {
 /// Looks at what a launch has written: `slots` numbers, of which Slot(i) is one and Row(i) the row
 /// of the table that it belongs to. Held(row) is the number of blocks that a row had before the
 /// first one that it writes. Reports a slot that two rows write, and a block that one row writes
-/// and another one holds. It is for the sanitizer: it takes memory, and does nothing without.
+/// and another one holds. Position 0 in block 0 is where hosts let rows write that have no
+/// sequence, since a sequence that decodes has a token before: such rows may share it with each
+/// other. It is for the sanitizer: it takes memory, and does nothing without.
 template <typename Table, typename RowOf, typename SlotOf, typename HeldOf>
 void CheckSlots(const CoreContext& core, const BlockRows<Table>& table, int64_t slots,
                 const SlotFaults& faults, RowOf&& row, SlotOf&& slot, HeldOf&& held) try {
     BlockSieve sieve;
     BlockPlaces writers(slots);
+    const auto idle = [&](int64_t i) { return slot(i) == 0 && held(row(i)) == 0; };
     for (int64_t i = 0; i < slots; ++i) {
         if (slot(i) < 0) {
             continue;
@@ -107,7 +110,7 @@ void CheckSlots(const CoreContext& core, const BlockRows<Table>& table, int64_t 
         const int64_t block = slot(i) / table.blockSize;
         sieve.Add(block);
         const int64_t first = writers.Add(block, i);
-        if (row(first) == row(i)) {
+        if (row(first) == row(i) || (idle(first) && idle(i))) {
             continue;
         }
         bool same = false;

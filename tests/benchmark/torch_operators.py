@@ -6,13 +6,16 @@
 
 An operator on "npu" runs until torch.npu.synchronize() returns, except in the row of the caller,
 where the time ends when the operator has returned while earlier work holds up the stream. A captured
-graph is timed beside the same operators one by one.
+graph is timed beside the same operators one by one, and a training step under the sanitizer, in a
+process of its own, beside the step without.
 """
 
 import argparse
 import ctypes
 import json
 import os
+import subprocess
+import sys
 import time
 
 import torch
@@ -109,12 +112,52 @@ def graph():
                       lambda runs: batch(body, runs, torch.npu.synchronize), 2, (20, 10))
 
 
+def training():
+    """A function that times so many training steps."""
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Linear(256, 512), torch.nn.LayerNorm(512), torch.nn.GELU(),
+                                torch.nn.Dropout(0.1), torch.nn.Linear(512, 256)).to("npu")
+    optimizer = torch.optim.AdamW(model.parameters())
+    values, wanted = pairs("npu", 128, 256)
+
+    def step():
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(values), wanted).backward()
+        optimizer.step()
+
+    return lambda runs: batch(step, runs, torch.npu.synchronize)
+
+
+def serve_training():
+    """Times as many training steps as each line of the standard input says."""
+    timed = training()
+    for line in sys.stdin:
+        print(timed(int(line)), flush=True)
+
+
+def sanitized():
+    environment = {**os.environ, "ADVANCE_STEP_SANITIZE": "all"}
+    with subprocess.Popen([sys.executable, "-m", "advance_step.torch_npu", __file__, "--training"],
+                          env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        def library(runs):
+            process.stdin.write(f"{runs}\n")
+            process.stdin.flush()
+            return float(process.stdout.readline())
+
+        return interleave(library, training(), 4, (10, 10))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", required=True)
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--json")
+    mode.add_argument("--training", action="store_true", help="time training steps for another process")
     options = parser.parse_args()
+    if options.training:
+        serve_training()
+        return
     rows = {"torch_elementwise": elementwise(), "torch_elementwise_caller": caller(),
-            "torch_matmul": matmul(), "torch_graph": graph()}
+            "torch_matmul": matmul(), "torch_graph": graph(), "torch_sanitized": sanitized()}
     with open(options.json, "w", encoding="utf-8") as file:
         json.dump(rows, file)
 

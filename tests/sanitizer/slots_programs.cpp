@@ -92,6 +92,14 @@ BAD_PROGRAM(WritesIntoASharedPrefix, "memory", {{"slots", "shared_block", {"acln
     Synchronize(nullptr);
 }
 
+// A row without a sequence points at block 0, which is the first block of its neighbour.
+BAD_PROGRAM(LetsAnIdleRowWriteIntoABlock, "memory",
+            {{"slots", "shared_block", {"aclnnAdvanceStep", "query 1", "query 0", "block 0"}}}) {
+    const Batch batch({0, 7, 0, 0, 0, 0, 0, 0, 0}, {5, 0, 0});
+    batch.Launch(nullptr);
+    Synchronize(nullptr);
+}
+
 // FastDeploy: a block is on the free list while a slot still has it, and is given out next.
 BAD_PROGRAM(GivesOutABlockInUse, "memory",
             {{"slots", "free_block_used", {"aclnnStep", "block 5", "slot 0", "freeList"}}}) {
@@ -132,6 +140,13 @@ RIGHT_PROGRAM(SharesAPrefix) {
     for (int step = 0; step < 2; ++step) {
         batch.Launch(nullptr);
     }
+    Synchronize(nullptr);
+}
+
+// Block 0 is for rows without a sequence, as the null block of vLLM.
+RIGHT_PROGRAM(LetsIdleRowsShareBlock0) {
+    const Batch batch({0, 0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0});
+    batch.Launch(nullptr);
     Synchronize(nullptr);
 }
 

@@ -61,7 +61,10 @@ DeviceSession::~DeviceSession() {
     Report(aclFinalize(), "aclFinalize");
 }
 
-Stream::Stream() : traced_(!DeviceTracePath().empty()) {
+// No other thread changes the environment.
+Stream::Stream()
+    : named_(!DeviceTracePath().empty() ||
+             std::getenv("ADVANCE_STEP_SANITIZE") != nullptr) {  // NOLINT(concurrency-mt-unsafe)
     Check(aclrtCreateStream(&stream_), "aclrtCreateStream");
 }
 
@@ -72,11 +75,12 @@ void Stream::Copy(void* dst, size_t room, const void* src, size_t bytes, aclrtMe
 }
 
 void Stream::Launch(aclrtHostFunc kernel, void* args, const char* name) {
-    if (!traced_) {
+    if (!named_) {
         Check(aclrtLaunchHostFunc(stream_, kernel, args), "aclrtLaunchHostFunc");
         return;
     }
-    // A host operator has a name in the trace, and costs an allocation.
+    // A host operator has a name in the trace, may write memory of the device for the sanitizer,
+    // and costs an allocation.
     struct Named {
         aclrtHostFunc kernel;
         void* args;
@@ -94,7 +98,7 @@ void Stream::Launch(aclrtHostFunc kernel, void* args, const char* name) {
 }
 
 void Stream::EndTrace() {
-    if (traced_) {
+    if (!DeviceTracePath().empty()) {
         Launch([](void* /*args*/) {}, nullptr, kEndOfRun);
         Synchronize();
     }

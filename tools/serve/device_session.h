@@ -54,7 +54,7 @@ class Stream {
 
  private:
     aclrtStream stream_ = nullptr;
-    bool traced_;
+    bool named_;  // kernels are host operators
 };
 
 /// The file of ADVANCE_STEP_TRACE; empty: there is no trace.

@@ -87,8 +87,9 @@ void DraftKernel(void* speculativeMemory) {
         const int32_t* const slotTable = m.slotTables + slot * m.maxBlocks;
         const int64_t columns = (m.seqLensDecoder[slot] + s.rowsPerQuery - 1) / m.blockSize + 1;
         const int64_t copied = std::min(columns, m.maxBlocks);
-        std::replace_copy(slotTable, slotTable + copied, table, int32_t{-1}, s.noBlock);
-        std::fill(table + copied, table + columns, s.noBlock);
+        const auto noBlock = static_cast<int32_t>(s.noBlock + query);
+        std::replace_copy(slotTable, slotTable + copied, table, int32_t{-1}, noBlock);
+        std::fill(table + copied, table + columns, noBlock);
         Propose(m, slot, specTokens, s.specToken + query * specTokens);
     }
 }

@@ -14,7 +14,7 @@ struct SpeculativeMemory {
     const PassArgs* pass;  // the host's; it changes it only while nothing is pending
     int64_t rowsPerQuery;  // one more than spec tokens
     int64_t columns;       // of blockTables: for spec tokens behind the longest sequence too
-    int32_t noBlock;       // stands where a query has no block: its slots are behind the cache
+    int32_t noBlock;       // and up, one for each query that lacks a block: behind the cache
 
     // Of the slots, from one pass to the next.
     int64_t* lastSampled;   // [slots, rowsPerQuery] -1 behind the last

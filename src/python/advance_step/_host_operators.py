@@ -73,7 +73,8 @@ def autoload() -> None:
         importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
-    from . import _compositions, _graphs, _memory_errors, _mstx, _native, _parallel, _profiler, _sparse
+    from . import (_compositions, _graphs, _memory_errors, _mstx, _native, _parallel, _profiler, _sparse,
+                   _uncached)
     from ._npu import table
     library = _native.load(torch, queue=wanted == "queue")
     if wanted == "aclnn":
@@ -99,4 +100,5 @@ def autoload() -> None:
     _profiler.register(torch)
     _mstx.register(torch)
     _memory_errors.register(torch)
+    _uncached.register(torch)
     table.register(torch)

@@ -87,9 +87,9 @@ def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
     _libraries.append(library)  # registrations refer to it
     _bind(library)
     # A trace and the sanitizer see only work that runs in streams.
-    queue = queue or bool(os.environ.get("ADVANCE_STEP_TRACE")) or (
-        os.environ.get("ADVANCE_STEP_SANITIZE", "") not in ("", "off"))
-    library.advstep_torch_set(int(queue), int(os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"))
+    sanitized = os.environ.get("ADVANCE_STEP_SANITIZE", "") not in ("", "off")
+    queue = queue or sanitized or bool(os.environ.get("ADVANCE_STEP_TRACE"))
+    library.advstep_torch_set(int(queue), int(os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"), int(sanitized))
     return library
 
 

@@ -38,9 +38,11 @@ __attribute__((visibility("default"))) void advstep_torch_bind(void* captureInfo
     runtime.message = reinterpret_cast<decltype(runtime.message)>(message);
 }
 
-__attribute__((visibility("default"))) void advstep_torch_set(int queueAlways, int blocking) {
+__attribute__((visibility("default"))) void advstep_torch_set(int queueAlways, int blocking,
+                                                              int tellsRuns) {
     settings.queueAlways = queueAlways != 0;
     settings.blocking = blocking != 0;
+    settings.tellsRuns = tellsRuns != 0;
 }
 
 /// Takes over torch's operators, except those with the names in `kept`, with a space between.

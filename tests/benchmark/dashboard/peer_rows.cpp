@@ -15,6 +15,7 @@ Rows PeerRows() {
     constexpr double kOfAten = 1.05;
     constexpr double kOfHalf = 1.5;
     constexpr double kOfGathered = 1.3;
+    constexpr double kOfUnchecked = 3;
     return {
         {"peer_torch", "full call as one function of Python, N = 256", "torch", AtMost(kOfTorch),
          nullptr},
@@ -37,6 +38,8 @@ Rows PeerRows() {
         {"torch_matmul", "matmul of 1024 x 1024 and the synchronisation", "cpu", AtMost(kOfCpu),
          nullptr},
         {"torch_graph", "replay of 100 additions of 16 floats", "eager", AtMost(kOfEager), nullptr},
+        {"torch_sanitized", "a training step under all checks of the sanitizer", "unchecked",
+         AtMost(kOfUnchecked), nullptr},
         {"operator_small", "aclnnAdd of 16 floats: both phases and the synchronisation", "ATen",
          NanosecondsAbove(3 * kMicrosecond), nullptr},
         {"operator_matmul", "aclnnMatmul of 1024 x 1024", "ATen", AtMost(kOfAten), nullptr},

@@ -25,6 +25,7 @@ struct Runtime {
 struct Settings {
     bool queueAlways = false;  // also where nothing is pending, which finds races
     bool blocking = false;     // ASCEND_LAUNCH_BLOCKING=1
+    bool tellsRuns = false;    // the sanitizer gets a task for what runs at once
 };
 
 extern Runtime runtime;

@@ -7,6 +7,7 @@
 #include <c10/core/DeviceGuard.h>
 
 #include "torch_kernels/device/thread_state.h"
+#include "torch_kernels/dispatch/run_mark.h"
 #include "torch_kernels/dispatch/stream_lock.h"
 
 namespace advstep_torch {
@@ -92,7 +93,18 @@ void CopyKernel::operator()(const c10::OperatorHandle& handle, c10::DispatchKeyS
         const StreamLock lock(CurrentStream(npu.device()).handle());
         target.copy_(source);
     }
+    Tell(to, ADVSTEP_RANGE_WRITTEN);
+    Tell(from, ADVSTEP_RANGE_READ);
     Finish(to, stack, count);
+}
+
+void CopyKernel::Tell(const at::Tensor& tensor, uint64_t use) const {
+    if (IsNpu(tensor)) {
+        const c10::OptionalDeviceGuard guard(tensor.device());
+        RunMark mark(op_.name);
+        mark.Add(tensor, use);
+        mark.Queue(CurrentStream(tensor.device()));
+    }
 }
 
 void CopyKernel::WaitFor(const at::Tensor& tensor) const {

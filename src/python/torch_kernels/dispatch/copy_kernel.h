@@ -20,6 +20,8 @@ class CopyKernel : public c10::OperatorKernel {
     /// Waits for the tensor's stream, before "cpu" reads or writes its memory. It refuses that
     /// while recording.
     void WaitFor(const at::Tensor& tensor) const;
+    /// Tells the sanitizer how "cpu" has used the tensor's memory.
+    void Tell(const at::Tensor& tensor, uint64_t use) const;
 
     const Operator& op_;
     const Operator& copy_;

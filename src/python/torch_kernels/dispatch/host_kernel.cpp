@@ -15,6 +15,7 @@
 #include "torch_kernels/device/thread_state.h"
 #include "torch_kernels/dispatch/ctc.h"
 #include "torch_kernels/dispatch/promotion.h"
+#include "torch_kernels/dispatch/run_mark.h"
 #include "torch_kernels/dispatch/stream_lock.h"
 #include "torch_kernels/operators/call_arguments.h"
 #include "torch_kernels/shapes/refusals.h"
@@ -108,6 +109,7 @@ void HostKernel::RunAtOnce(const Call& call) {
     }
     Views views;
     std::vector<c10::IValue> host = OnHost(op_, call.arguments, &views, false);
+    RunMark mark(op_, views, host);
     if (op_.generator >= 0) {
         at::Generator generator = GeneratorOf(op_, call.arguments, call.device);
         const std::shared_ptr<Engine> engine = EngineOf(generator);
@@ -127,6 +129,8 @@ void HostKernel::RunAtOnce(const Call& call) {
     MapTensors(host, &results, [&](const at::Tensor& result) {
         return ResultOf(result, call.device, call.stream, views);
     });
+    mark.AddResults(call.arguments, results);
+    mark.Queue(call.stream);
     call.Return(results);
 }
 
@@ -140,6 +144,7 @@ bool HostKernel::RunInPlace(const Call& call) {
     }
     Views views;
     std::vector<c10::IValue> host = OnHost(op_, call.arguments, &views, false);
+    RunMark mark(op_, views, host);
     std::vector<c10::IValue> results;
     for (const ResultShapes& result : *shapes) {
         const TensorShape& shape = result.tensors.at(0);
@@ -157,6 +162,8 @@ bool HostKernel::RunInPlace(const Call& call) {
     }
     views.TakeResized();
     shapes_.Ran(call.arguments);
+    mark.AddResults(call.arguments, results);
+    mark.Queue(call.stream);
     call.Return(results);
     return true;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "torch_kernels/device/thread_state.h"
+#include "torch_kernels/dispatch/run_mark.h"
 #include "torch_kernels/dispatch/stream_lock.h"
 #include "torch_kernels/dispatch/widened.h"
 
@@ -151,21 +152,11 @@ void Queued::Store(const at::Tensor& result, size_t* next) const {
 namespace {
 
 // Returns how the operator uses the memory of a view.
-uint64_t UseOf(const Queued& queued, const at::Tensor& view) {
-    const auto isView = [&](const at::Tensor& tensor) { return tensor.is_same(view); };
-    if (std::any_of(queued.results.begin(), queued.results.end(), isView)) {
-        return ADVSTEP_RANGE_WRITTEN;
-    }
-    const bool written =
-        std::any_of(queued.op.inPlace.begin(), queued.op.inPlace.end(), [&](size_t index) {
-            const c10::IValue& argument = queued.arguments[index];
-            if (argument.isTensorList()) {
-                const std::vector<at::Tensor> tensors = argument.toTensorVector();
-                return std::any_of(tensors.begin(), tensors.end(), isView);
-            }
-            return argument.isTensor() && isView(argument.toTensor());
-        });
-    return written ? ADVSTEP_RANGE_READ | ADVSTEP_RANGE_WRITTEN : ADVSTEP_RANGE_READ;
+uint64_t UseOfView(const Queued& queued, const at::Tensor& view) {
+    const bool isResult =
+        std::any_of(queued.results.begin(), queued.results.end(),
+                    [&](const at::Tensor& result) { return result.is_same(view); });
+    return isResult ? ADVSTEP_RANGE_WRITTEN : UseOf(queued.op, queued.arguments, view);
 }
 
 }  // namespace
@@ -181,7 +172,7 @@ void Launch(const CurrentStream& stream, std::unique_ptr<Queued> queued, const V
         queued->backlog->Entered();
     }
     const std::vector<AdvStepMemoryRange> ranges =
-        views.Ranges([&](const at::Tensor& view) { return UseOf(*queued, view); });
+        views.Ranges([&](const at::Tensor& view) { return UseOfView(*queued, view); });
     const char* const name = queued->op.name.c_str();
     const AdvStepHostOperator operation{
         name, &RunQueued, &ReleaseQueued, queued.release(), ranges.data(), ranges.size()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The types of CANN's operators that compute, of src/operators/graph_types.txt: docs/graph_mode.md.
+/// The types of CANN's operators that compute: src/operators/graph_types.txt.
 #ifndef ADVSTEP_OP_PROTO_COMPUTED_OPS_H_
 #define ADVSTEP_OP_PROTO_COMPUTED_OPS_H_
 

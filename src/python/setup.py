@@ -85,6 +85,8 @@ def build_kernels(version, torch, include, target):
 
 def add_extension(package):
     """Puts the extension into the package that is built, or says why there is none."""
+    for earlier in package.glob("_torch_kernels-*.so"):  # of a build in the same folder, beside another torch
+        earlier.unlink()
     if os.environ.get("ADVANCE_STEP_EXTENSION", "ON").upper() in ("OFF", "0", "NO", "FALSE"):
         reason = "no extension is wanted"
     else:

@@ -23,9 +23,10 @@ HandleOf Find() {
 
 void* HandleByTorchNpu(const void* stream) {
     static const HandleOf handleOf = Find();
-    TORCH_CHECK(handleOf != nullptr,
-                "the stream of an operator: libtorch_npu.so has no c10_npu::NPUStream::stream(); expected "
-                "the torch_npu for this version of torch");
+    TORCH_CHECK(
+        handleOf != nullptr,
+        "the stream of an operator: libtorch_npu.so has no c10_npu::NPUStream::stream(); expected "
+        "the torch_npu for this version of torch");
     return handleOf(stream);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between the versions of torch that the extension is built for: torch 2.9 and 2.10 lack
-// names that later ones have. What this file asks of a type decides, not a number of a version.
+// What differs between the versions of torch that the extension is built for.
+//
+// torch 2.9 and 2.10 lack names that later ones have. A type is asked for a name; no number of a
+// version decides.
 
 #pragma once
 

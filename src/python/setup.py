@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the prefix in the shape of CANN's into the wheel, and the library with it; also the host
-operators of torch, if the interpreter that builds has their torch (--no-build-isolation).
+operators of torch, for the torch of the interpreter that builds (--no-build-isolation).
 
 It is installed from the build folder that ADVANCE_STEP_BUILD names, or else from the one of the
 library that ADVANCE_STEP_LIBRARY names, or else from that of the release preset. With
@@ -8,6 +8,7 @@ ADVANCE_STEP_EXTENSION=OFF it has no extension, whatever torch is there.
 """
 
 import hashlib
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -23,11 +24,11 @@ try:
 except ImportError:  # before setuptools 70
     from wheel.bdist_wheel import bdist_wheel
 
-TORCH = "2.13.0"  # the torch whose C++ interface the extension is for
 FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden",
          "-fvisibility-inlines-hidden", "-w")
 NEAR_TORCH = b"$ORIGIN:$ORIGIN/../../../torch/lib"  # the run path of libadvance_step_aten.so begins so
 HERE = pathlib.Path(__file__).resolve().parent
+KERNELS = HERE / "torch_kernels"
 RELEASE = HERE.parents[1] / "build" / "release"
 
 
@@ -43,38 +44,59 @@ def build_folder():
     return folder
 
 
-def torch_folder():
-    """Returns the folder of torch, or None if there is none of that version to build with."""
-    found = subprocess.run(
-        [sys.executable, "-c", "import torch; print(torch.__version__); print(torch.__path__[0])"],
-        env={**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}, capture_output=True, text=True)
-    lines = found.stdout.split("\n")
-    if found.returncode == 0 and lines[0].split("+")[0] == TORCH:
-        return pathlib.Path(lines[1])
-    return None
+def load_versions():
+    """Returns the module advance_step._torch_versions, without the package, which needs the library."""
+    spec = importlib.util.spec_from_file_location(
+        "_torch_versions", HERE / "advance_step" / "_torch_versions.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def build_kernels(torch, include, target):
+def compile_kernels(version, torch, include, sources, output):
+    # As one source, because torch's headers take most of the time.
+    whole = "".join(f'#include "{source}"\n' for source in sources)
+    try:
+        subprocess.run([os.environ.get("CXX", "c++"), *FLAGS, f"-I{HERE}", f"-I{torch}/include",
+                        f"-I{torch}/include/torch/csrc/api/include", f"-I{include}",
+                        "-x", "c++", "-", "-o", output, f"-L{torch}/lib", "-ltorch_cpu", "-lc10"],
+                       input=whole, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SystemExit(f"the extension for torch {version} in {torch} cannot be compiled: {error}. Above is what "
+                         "the compiler says; ADVANCE_STEP_EXTENSION=OFF builds a wheel without it") from None
+
+
+def build_kernels(version, torch, include, target):
     """Compiles the host operators, and keeps the result for the next wheel of the same sources."""
-    folder = HERE / "torch_kernels"
-    sources = sorted(folder.rglob("*.cpp"))
-    texts = [*sources, *sorted(folder.rglob("*.h")),
+    sources = sorted(KERNELS.rglob("*.cpp"))
+    texts = [*sources, *sorted(KERNELS.rglob("*.h")),
              *sorted(pathlib.Path(include, "advance_step").glob("host_operator.h"))]
-    digest = hashlib.sha256(f"{torch} {FLAGS}".encode())
+    digest = hashlib.sha256(f"{version} {torch} {FLAGS}".encode())
     for text in texts:
         digest.update(text.read_bytes())
     kept = build_folder() / "torch_kernels" / f"{digest.hexdigest()[:16]}.so"
     if not kept.is_file():
         kept.parent.mkdir(exist_ok=True)
         made = kept.with_suffix(f".{os.getpid()}")
-        # As one source, because torch's headers take most of the time.
-        whole = "".join(f'#include "{source}"\n' for source in sources)
-        subprocess.run([os.environ.get("CXX", "c++"), *FLAGS, f"-I{HERE}", f"-I{torch}/include",
-                        f"-I{torch}/include/torch/csrc/api/include", f"-I{include}",
-                        "-x", "c++", "-", "-o", made, f"-L{torch}/lib", "-ltorch_cpu", "-lc10"],
-                       input=whole, text=True, check=True)
+        compile_kernels(version, torch, include, sources, made)
         made.rename(kept)
     shutil.copy(kept, target)
+
+
+def add_extension(package):
+    """Puts the extension into the package that is built, or says why there is none."""
+    for earlier in package.glob("_torch_kernels-*.so"):  # of a build in the same folder, beside another torch
+        earlier.unlink()
+    if os.environ.get("ADVANCE_STEP_EXTENSION", "ON").upper() in ("OFF", "0", "NO", "FALSE"):
+        reason = "no extension is wanted"
+    else:
+        versions = load_versions()
+        version, torch = versions.found()
+        reason = versions.unfit(version)
+        if not reason:
+            build_kernels(version, torch, package / "cann" / "include", package / versions.file_name(version))
+            return
+    print(f"{reason}: the wheel has the Python form of the host operators only", file=sys.stderr)
 
 
 def keep_soname(folder, name):
@@ -114,15 +136,7 @@ class BuildWithPrefix(build_py):
         keep_soname(folder, "libadvance_step")
         keep_soname(folder, "libadvance_step_operators")
         forget_torch(folder / "libadvance_step_aten.so")
-        wanted = os.environ.get("ADVANCE_STEP_EXTENSION", "ON").upper() not in ("OFF", "0", "NO", "FALSE")
-        torch = torch_folder() if wanted else None
-        if torch is None:
-            reason = f"no torch {TORCH} to build with" if wanted else "no extension is wanted"
-            print(f"{reason}: the wheel has the Python form of the host operators only",
-                  file=sys.stderr)
-        else:
-            build_kernels(torch, target / "include",
-                          target.parent / f"_torch_kernels-{TORCH}.so")
+        add_extension(target.parent)
 
 
 class PlatformWheel(bdist_wheel):

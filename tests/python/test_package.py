@@ -109,10 +109,12 @@ def test_a_wrong_mode_of_host_operators_is_the_last_line(run_python):
 
 @pytest.mark.parametrize("module, content, options, ends, told", (
     ("wheel", "raise ImportError", (), True, "has no wheel; expected"),
-    ("torch", "__version__ = '2.14.0+cpu'", (), True, "is for torch 2.13.0, and that of"),
+    ("torch", "__version__ = '2.8.0+cpu'", (), True, "is for torch 2.9 to 2.14, and that of"),
+    ("torch", "__version__ = '2.15.0'", (), True, "is: 2.15.0. Graphs and \"hccl\" of torch_npu need it"),
     ("torch", "raise ImportError", (), True, "is: none"),
     ("torch", "raise ImportError", ("-DADVANCE_STEP_PYTHON_EXTENSION=OFF",), False, "has no extension for torch"),
     ("torch", "__version__ = '2.13.0+cpu'", (), False, "has the extension for torch 2.13.0"),
+    ("torch", "__version__ = '2.14.1'", (), False, "has the extension for torch 2.14.1"),
 ))
 def test_configuring_tells_what_the_wheel_will_lack(tmp_path, module, content, options, ends, told):
     for name in ("wheel", "torch"):  # what the environment has does not count

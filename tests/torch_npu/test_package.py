@@ -12,13 +12,13 @@ PACKAGE = pathlib.Path(advance_step.__file__).resolve().parent
 HOME = PACKAGE / "cann"
 
 
-def imitation(folder, version):
-    """An installed torch_npu of another version, which has no code."""
-    (folder / "torch_npu").mkdir()
-    (folder / "torch_npu" / "__init__.py").write_text("", encoding="utf-8")
-    information = folder / f"torch_npu-{version}.dist-info"
+def imitation(folder, version, name="torch_npu"):
+    """An installed torch_npu, or torch, of another version, which has no code."""
+    (folder / name).mkdir()
+    (folder / name / "__init__.py").write_text("", encoding="utf-8")
+    information = folder / f"{name}-{version}.dist-info"
     information.mkdir()
-    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch_npu\nVersion: {version}\n",
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
                                           encoding="utf-8")
 
 
@@ -40,7 +40,48 @@ def test_another_version_is_a_warning(program, tmp_path):
                            ((), "import advance_step.torch_npu; print(1)")):
         done = program.run("-c", text, launcher=launcher, PYTHONPATH=str(tmp_path))
         assert done.stdout == "1\n"
-        assert "torch_npu is version 9.9.9; versions tried: 2.13.0" in done.stderr
+        assert "torch_npu is version 9.9.9; versions tried: 2.13.0; the extension for torch 2.13.0" in done.stderr
+
+
+def test_another_version_without_an_extension_is_told_what_is_lost(program, tmp_path):
+    imitation(tmp_path, "9.9.9")
+    imitation(tmp_path, "2.14.1", "torch")
+    done = program.run("-c", "print(1)", PYTHONPATH=str(tmp_path))
+    assert done.stdout == "1\n"
+    for words in ('versions tried: 2.13.0; there is no extension for torch 2.14.1, so operators of torch run in their '
+                  'Python form, each at once, without graphs, "hccl"', "built where torch 2.14.1 is"):
+        assert words in done.stderr, done.stderr
+
+
+# Takes names away between the imports of torch and torch_npu, as a version does that has others.
+LACKS = """
+import warnings
+import torch
+from advance_step import _torch_versions
+_torch_versions.TRIED = {tried}
+del torch.autograd._supported_activities, torch.distributed.ProcessGroup._set_sequence_number_for_group
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    import torch_npu
+for warning in told:
+    if ": lost with" in str(warning.message):
+        print(str(warning.message).split(": lost")[0])
+x = torch.arange(4.).npu()
+torch.npu.synchronize()
+graph = torch.npu.NPUGraph()
+with torch.npu.graph(graph):
+    y = x + 1
+graph.replay()
+print(y.cpu())
+"""
+
+
+def test_a_torch_without_a_name_loses_that_part_alone(program):
+    own = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    done = program.run("-c", LACKS.format(tried=()), **own)
+    assert done.stdout == "advance_step: torch_npu.profiler\ntensor([1., 2., 3., 4.])\n"
+    done = program.run("-c", LACKS.format(tried="'2.13.0',"), status=1, **own)
+    assert "AttributeError" in done.stderr and "_supported_activities" in done.stderr
 
 
 def test_a_missing_name_is_an_error_that_names_it(program, tmp_path):

@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import functools
 import sys
 import weakref
 from typing import Any
+
+from . import _parts
 
 _RUNNING = 107037  # ACL_ERROR_RT_MODEL_RUNNING
 _THREAD_LEVEL = 0  # aclrtLastErrLevel
@@ -58,17 +61,15 @@ def captured(runtime: Any, stream: int) -> int:
     return model.value or 0
 
 
-def register(torch: Any) -> None:
-    """Makes graphs remember their models, and end what failed."""
-    runtime = ctypes.CDLL("libascendcl.so")
-    graph = torch.npu.NPUGraph
-    begin, end, reset = graph.capture_begin, graph.capture_end, graph.reset
-    update = graph.update
-
+def _around_begin(runtime: Any, begin: Any) -> Any:
     def capture_begin(self: Any, *arguments: Any, **options: Any) -> Any:
         _destroy_ended(runtime)
         return begin(self, *arguments, **options)
 
+    return capture_begin
+
+
+def _around_end(torch: Any, runtime: Any, end: Any) -> Any:
     def capture_end(self: Any, *arguments: Any, **options: Any) -> Any:
         stream = torch.npu.current_stream().npu_stream
         if sys.exc_info()[0] is not None:  # of an operator in the capture
@@ -80,11 +81,19 @@ def register(torch: Any) -> None:
             self._advance_step_end.atexit = False  # the end of the context destroys its models
         return result
 
+    return capture_end
+
+
+def _around_reset(reset: Any) -> Any:
     def reset_and_note(self: Any, *arguments: Any, **options: Any) -> Any:
         if hasattr(self, "_advance_step_end"):
             self._advance_step_end()
         return reset(self, *arguments, **options)
 
+    return reset_and_note
+
+
+def _around_update(runtime: Any, update: Any) -> Any:
     def update_or_end(self: Any, *arguments: Any, **options: Any) -> Any:
         try:
             return update(self, *arguments, **options)
@@ -94,5 +103,14 @@ def register(torch: Any) -> None:
                 _forget_failure(runtime)
             raise
 
-    graph.capture_begin, graph.capture_end, graph.reset = capture_begin, capture_end, reset_and_note
-    graph.update = update_or_end
+    return update_or_end
+
+
+def register(torch: Any) -> None:
+    """Makes graphs remember their models, and end what failed."""
+    runtime = ctypes.CDLL("libascendcl.so")
+    _parts.wrap(torch.npu.NPUGraph,
+                capture_begin=functools.partial(_around_begin, runtime),
+                capture_end=functools.partial(_around_end, torch, runtime),
+                reset=_around_reset,
+                update=functools.partial(_around_update, runtime))

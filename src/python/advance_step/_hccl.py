@@ -17,6 +17,8 @@ import importlib
 import os
 from typing import Any
 
+from . import _parts
+
 _NAME = "hccl"
 _PUBLIC = {  # of methods that raise NotImplementedError: the function that calls them
     "_delete_tcpstore_key": "torch_npu.distributed.reinit_process_group",
@@ -129,11 +131,9 @@ def _refuse(name: str) -> Any:
 def _sequence_numbers(torch: Any) -> None:
     """Makes a group with this backend give the numbers of the backend, which torch asks of its own
     alone."""
-    group_class, npu = torch.distributed.ProcessGroup, torch.device("npu")
+    npu = torch.device("npu")
 
-    def extend(name: str) -> None:
-        before = getattr(group_class, name)
-
+    def of_the_backend(name: str, before: Any) -> Any:
         @functools.wraps(before)
         def call(group: Any) -> Any:
             backend = group._get_backend(npu) if npu in group._device_types else None
@@ -141,10 +141,11 @@ def _sequence_numbers(torch: Any) -> None:
                 return before(group)
             return getattr(backend, name)()
 
-        setattr(group_class, name, call)
+        return call
 
-    extend("_set_sequence_number_for_group")
-    extend("_get_sequence_number_for_group")
+    names = "_set_sequence_number_for_group", "_get_sequence_number_for_group"
+    _parts.wrap(torch.distributed.ProcessGroup,
+                **{name: functools.partial(of_the_backend, name) for name in names})
 
 
 def _add_methods(torch: Any, names: Any) -> None:

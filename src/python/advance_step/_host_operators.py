@@ -17,7 +17,7 @@ import pathlib
 import sys
 from typing import Any
 
-from . import _aclnn_operators, _cann, _hccl
+from . import _aclnn_operators, _cann, _hccl, _torch_versions
 
 MODES = ("0", "1", "queue", "python", "aclnn")  # of ADVANCE_STEP_HOST_OPERATORS
 _state: dict[str, str] = {}
@@ -73,32 +73,21 @@ def autoload() -> None:
         importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
-    from . import (_compositions, _graphs, _memory_errors, _mstx, _native, _parallel, _profiler, _sparse,
-                   _uncached)
-    from ._npu import table
-    library = _native.load(torch, queue=wanted == "queue")
+    from . import _native, _parts
+    library = _parts.attempt(torch, "the extension", _native.load, torch, wanted == "queue")
     if wanted == "aclnn":
         if library is None:
             raise ImportError("ADVANCE_STEP_HOST_OPERATORS is 'aclnn', which needs the extension of the "
-                              f"wheel for this torch, {torch.__version__}; expected a wheel that was built "
-                              "where torch 2.13.0 is (docs/torch_npu.md)")
+                              f"wheel for this torch, {torch.__version__}; {_torch_versions.cure(torch.__version__)}")
         _aclnn_operators.load()
     if library is not None:
-        _hccl.register(torch)
+        _parts.attempt(torch, 'the backend "hccl"', _hccl.register, torch)
     if wanted != "python" and library is not None:
-        _native.register(torch, library)
+        _parts.attempt(torch, "torch's operators", _native.register, torch, library)
         _aclnn_operators.use_in_every_mode()
         _state["form"] = "native"
     else:
         from ._python_form import operators
-        operators.register(torch)
+        _parts.attempt(torch, "torch's operators", operators.register, torch)
         _state["form"] = "python"
-    _compositions.register(torch)
-    _sparse.register(torch)
-    _graphs.register(torch)
-    _parallel.register(torch)
-    _profiler.register(torch)
-    _mstx.register(torch)
-    _memory_errors.register(torch)
-    _uncached.register(torch)
-    table.register(torch)
+    _parts.register(torch)

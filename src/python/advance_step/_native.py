@@ -8,15 +8,14 @@ import os
 import pathlib
 from typing import Any
 
-from . import _aclnn_operators, _graphs, _torch_operators
+from . import _aclnn_operators, _graphs, _parts, _torch_operators, _torch_versions
 
 _libraries: list[ctypes.CDLL] = []
 
 
 def _file(torch: Any) -> pathlib.Path:
     """Returns the path of the extension for this torch, which may not be there."""
-    version = torch.__version__.split("+")[0]
-    return pathlib.Path(__file__).resolve().parent / f"_torch_kernels-{version}.so"
+    return pathlib.Path(__file__).resolve().parent / _torch_versions.file_name(torch.__version__)
 
 
 def _address(library: ctypes.CDLL, name: str) -> ctypes.c_void_p:
@@ -37,9 +36,7 @@ def _keep_draws(torch: Any, library: ctypes.CDLL) -> None:
     A replay that draws waits for its own end, so that the generator's offset follows the order of the
     program. States that a program gets and sets in a capture hold in replays.
     """
-    graph, runtime = torch.npu.NPUGraph, ctypes.CDLL("libascendcl.so")
-    begin, end, replay = graph.capture_begin, graph.capture_end, graph.replay
-    end_part = graph.end_capture_to_conditional_node
+    runtime = ctypes.CDLL("libascendcl.so")
     count = library.advstep_torch_draws_recorded
     count.restype = ctypes.c_uint64
     before: dict[int, int] = {}
@@ -47,35 +44,43 @@ def _keep_draws(torch: Any, library: ctypes.CDLL) -> None:
     def stream() -> int:
         return int(torch.npu.current_stream().npu_stream)
 
-    def capture_begin(self: Any, *arguments: Any, **options: Any) -> Any:
-        before[id(self)] = count()
-        result = begin(self, *arguments, **options)
-        library.advstep_torch_begin_draws(ctypes.c_void_p(_graphs.captured(runtime, stream())))
-        return result
-
     def end_draws() -> None:
         model = _graphs.captured(runtime, stream())
         # A failure is that of the capture, whose end raises it.
         library.advstep_torch_end_draws(ctypes.c_void_p(stream()), ctypes.c_void_p(model))
 
-    def end_capture_to_conditional_node(self: Any, *arguments: Any, **options: Any) -> Any:
-        end_draws()
-        return end_part(self, *arguments, **options)
+    def around_begin(begin: Any) -> Any:
+        def capture_begin(self: Any, *arguments: Any, **options: Any) -> Any:
+            before[id(self)] = count()
+            result = begin(self, *arguments, **options)
+            library.advstep_torch_begin_draws(ctypes.c_void_p(_graphs.captured(runtime, stream())))
+            return result
+        return capture_begin
 
-    def capture_end(self: Any, *arguments: Any, **options: Any) -> Any:
-        self._advance_step_draws = count() != before.pop(id(self), count())
-        if self._advance_step_draws:
+    def around_end_of_part(end: Any) -> Any:
+        def end_capture_to_conditional_node(self: Any, *arguments: Any, **options: Any) -> Any:
             end_draws()
-        return end(self, *arguments, **options)
+            return end(self, *arguments, **options)
+        return end_capture_to_conditional_node
 
-    def replay_and_wait(self: Any, *arguments: Any, **options: Any) -> Any:
-        result = replay(self, *arguments, **options)
-        if getattr(self, "_advance_step_draws", False):
-            torch.npu.current_stream().synchronize()
-        return result
+    def around_end(end: Any) -> Any:
+        def capture_end(self: Any, *arguments: Any, **options: Any) -> Any:
+            self._advance_step_draws = count() != before.pop(id(self), count())
+            if self._advance_step_draws:
+                end_draws()
+            return end(self, *arguments, **options)
+        return capture_end
 
-    graph.capture_begin, graph.capture_end, graph.replay = capture_begin, capture_end, replay_and_wait
-    graph.end_capture_to_conditional_node = end_capture_to_conditional_node
+    def around_replay(replay: Any) -> Any:
+        def replay_and_wait(self: Any, *arguments: Any, **options: Any) -> Any:
+            result = replay(self, *arguments, **options)
+            if getattr(self, "_advance_step_draws", False):
+                torch.npu.current_stream().synchronize()
+            return result
+        return replay_and_wait
+
+    _parts.wrap(torch.npu.NPUGraph, capture_begin=around_begin, capture_end=around_end, replay=around_replay,
+                end_capture_to_conditional_node=around_end_of_part)
 
 
 def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
@@ -101,4 +106,4 @@ def register(torch: Any, library: ctypes.CDLL) -> None:
     if library.advstep_torch_register(kept.encode(), _torch_operators.lines().encode()) < 0:
         raise ImportError(f"{_file(torch)}: "
                           + library.advstep_torch_failure().decode("utf-8", "replace"))
-    _keep_draws(torch, library)
+    _parts.attempt(torch, "the order of random numbers in replays of graphs", _keep_draws, torch, library)

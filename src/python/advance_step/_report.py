@@ -8,10 +8,11 @@ import os
 import pathlib
 import sys
 
-from . import LIBRARY_PATH, __version__
+from . import LIBRARY_PATH, __version__, _torch_versions
 from ._cann import prefix
 
 _SETTINGS = ("ADVANCE_STEP_", "ASCEND_", "TORCH_DEVICE_BACKEND_AUTOLOAD", "PYTORCH_NPU_ALLOC_CONF", "LD_LIBRARY_PATH")
+_MISSING = "not installed"
 _HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -19,7 +20,7 @@ def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return "not installed"
+        return _MISSING
 
 
 def _prefix() -> tuple[str, str]:
@@ -33,11 +34,15 @@ def _prefix() -> tuple[str, str]:
 
 
 def _extension() -> str:
-    """Returns the torch that the package's extension is for."""
+    """Returns the torch that the package's extension is for, and what is lost if it is not that of the environment."""
     built = sorted(file.stem.split("-")[1] for file in _HERE.glob("_torch_kernels-*.so"))
-    return f"for torch {', '.join(built)}" if built else (
-        "none: operators of torch run in their Python form, without graphs and \"hccl\"; expected a wheel "
-        "that was built where torch is")
+    torch = _version("torch")
+    told = f"for torch {', '.join(built)}" if built else "none"
+    if _torch_versions.plain(torch) in built or built and torch == _MISSING:
+        return told
+    cure = ("expected a wheel that was built where torch is" if torch == _MISSING
+            else _torch_versions.cure(torch))
+    return f"{told}: {_torch_versions.LOST}; {cure}"
 
 
 def lines() -> list[str]:

@@ -27,13 +27,13 @@ import re
 import sys
 import warnings
 
-from . import __version__, _aclnn_operators, _cann, _host_operators
+from . import __version__, _aclnn_operators, _cann, _host_operators, _torch_versions
 from ._elf import undefined_names
 from ._npu.table import operator
+from ._torch_versions import TRIED
 
 __all__ = ["TRIED", "aclnn_calls", "aclnn_operators", "operator"]
 
-TRIED = ("2.13.0",)  # the versions of torch_npu that the tests run
 _NAME = "advance_step.torch_npu"  # of this module, also where it is __main__
 _INSTALL = f"pip install torch=={TRIED[-1]} torch_npu=={TRIED[-1]}"
 _HELP = """Runs a program with the published torch_npu on the emulated device. Options of Python, such as -O,
@@ -70,14 +70,24 @@ def _folder() -> pathlib.Path:
     return pathlib.Path(found.origin).parent
 
 
-def _check_version() -> None:
+def _version(package: str) -> str:
     try:
-        version = importlib.metadata.version("torch_npu")
+        return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        version = "unknown"
-    if version.split("+")[0] not in TRIED:
-        warnings.warn(f"torch_npu is version {version}; versions tried: {', '.join(TRIED)}",
-                      stacklevel=3)
+        return "unknown"
+
+
+def _check_version() -> None:
+    """Warns of a torch_npu that was not tried, and says what is lost with its torch."""
+    version, torch = _version("torch_npu"), _version("torch")
+    if _torch_versions.plain(version) in TRIED:
+        return
+    if (pathlib.Path(__file__).resolve().parent / _torch_versions.file_name(torch)).is_file():
+        lost = f"the extension for torch {torch} is there, and another warning names each part that does not fit"
+    else:
+        lost = (f"there is no extension for torch {torch}, so {_torch_versions.LOST}; "
+                f"{_torch_versions.cure(torch)}")
+    warnings.warn(f"torch_npu is version {version}; versions tried: {', '.join(TRIED)}; {lost}", stacklevel=3)
 
 
 def _check_names(folder: pathlib.Path, libraries: dict[str, ctypes.CDLL]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _aclnn_operators, _torch_operators
+from .. import _aclnn_operators, _torch_operators, _torch_versions
 from . import ctc, widened
 from .generators import HostGenerators
 from .stream_locks import StreamLocks
@@ -51,8 +51,8 @@ class _Operators:
     def wait(self, name: str, device: Any) -> None:
         if self.torch.npu.is_current_stream_capturing():
             raise RuntimeError(f"{name} cannot be captured: the Python form of the host operators "
-                               "runs them at once. Graphs need the extension, which a wheel has that was "
-                               "built where torch 2.13.0 is")
+                               "runs them at once. Graphs need the extension: "
+                               + _torch_versions.cure(self.torch.__version__))
         self.torch.npu.current_stream(device).synchronize()
 
     def host_value(self, name: str, value: Any, views: Views, device: Any, index: bool,

@@ -5,6 +5,8 @@
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "torch_kernels/device/torch_versions.h"
+
 namespace advstep_torch {
 
 Runtime runtime;
@@ -19,8 +21,7 @@ void Check(int code, const char* what) {
 
 CurrentStream::CurrentStream(c10::Device device)
     : stream_(c10::impl::VirtualGuardImpl(kNpu).getStream(device)),
-      // torch_npu launches what it has queued before it gives the handle away.
-      handle_(stream_.native_handle()) {}
+      handle_(NativeHandle(stream_)) {}
 
 StreamState CurrentStream::State() const {
     int status = 0;

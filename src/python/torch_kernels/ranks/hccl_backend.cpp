@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "torch_kernels/device/torch_versions.h"
 #include "torch_kernels/ranks/collective.h"
 #include "torch_kernels/ranks/exchange.h"
 #include "torch_kernels/ranks/force_stop.h"
@@ -182,7 +183,7 @@ class HcclBackend : public c10d::Backend {
         for (size_t index = 0; index < inputs.size(); ++index) {
             ReduceInto(exchange, outputs[index], inputs[index], opts);
         }
-        return Begin(OpType::REDUCE_SCATTER_TENSOR_COALESCED, exchange);
+        return Begin(ReduceScatterTensorCoalesced<OpType>(), exchange);
     }
 
     WorkPointer alltoall_base(at::Tensor& output, at::Tensor& input,

@@ -8,8 +8,9 @@ namespace {
 
 // Returns the factor of a PREMUL_SUM.
 at::Tensor FactorOf(const std::string& name, const c10d::ReduceOp& op, Views* views) {
+    // By the name that all versions of torch from 2.9 on have.
     const auto* const supplement =
-        dynamic_cast<const c10d::PreMulSumSupplement*>(op.supplement_.get());
+        dynamic_cast<const c10d::NCCLPreMulSumSupplement*>(op.supplement_.get());
     TORCH_CHECK_VALUE(supplement != nullptr, name, ": PREMUL_SUM has no factor");
     return !supplement->tensor_factor.defined()
                ? at::scalar_tensor(supplement->double_factor, at::kDouble)

@@ -3,6 +3,7 @@
 
 import pathlib
 import tempfile
+import types
 
 import torch
 
@@ -45,7 +46,7 @@ def load(*texts):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "vllm_ascend_C.so")
         file.write_bytes(data)
-        custom_operators.Loader(str(file)).exec_module(None)
+        custom_operators.Loader(str(file)).exec_module(types.ModuleType("vllm_ascend_C"))
 
 
 load(*SCHEMAS)

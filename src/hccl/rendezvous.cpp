@@ -204,7 +204,9 @@ class Meeting {
                     " s (HCCL_CONNECT_TIMEOUT)");
     }
 
-    void AnswerAll(const Answer& answer) const {
+    // A rank that has heard that the meeting is over cannot reach it any more.
+    void AnswerAll(const Answer& answer) {
+        listener_.Close();
         std::vector<char> bytes(sizeof answer + answer.members * sizeof(Member));
         std::memcpy(bytes.data(), &answer, sizeof answer);
         for (const auto& guest : guests_) {
@@ -224,7 +226,7 @@ class Meeting {
         }
     }
 
-    const Socket listener_;
+    Socket listener_;
     const GroupKey key_;
     const uint32_t seconds_;
     Deadline deadline_;  // ten times as long before the first rank has come

@@ -162,17 +162,24 @@ interrupt)
     # More than any machine serves before the signal comes.
     echo "$header" >"$folder/long.csv"
     for _ in $(seq 20000); do
-        echo '2024-01-01 00:00:00.0000000,100,400'
+        echo '2024-01-01 00:00:00.0000000,100,4000'
     done >>"$folder/long.csv"
-    "$serve" --trace "$folder/long.csv" --summary "$folder/summary.json" >"$folder/out" 2>&1 &
-    pid=$!
-    # It serves when it has used a second of CPU time: reading the trace takes a few hundredths.
-    ticks=$(getconf CLK_TCK)
-    until (($(cut -d ' ' -f 14 "/proc/$pid/stat") > ticks)); do :; done
-    kill -INT "$pid"
-    status=0
-    wait "$pid" || status=$?
-    ((status == 1)) || fail "an interrupted run ended with exit status $status"
+    # Serves it, interrupts the run in its midst, and expects that it says so.
+    interrupt_run() {
+        "$serve" --trace "$folder/long.csv" --summary "$folder/summary.json" "$@" >"$folder/out" 2>&1 &
+        local pid=$!
+        # It serves when it has used a second of CPU time: reading the trace takes a few hundredths.
+        local ticks used=0
+        ticks=$(getconf CLK_TCK)
+        until ((used > ticks)); do
+            used=$(cut -d ' ' -f 14 "/proc/$pid/stat") || fail "the run ended before the signal"
+        done
+        kill -INT "$pid"
+        status=0
+        wait "$pid" || status=$?
+        ((status == 1)) || fail "an interrupted run ended with exit status $status"
+    }
+    interrupt_run
     grep -q 'completed .* interrupted' "$folder/out" || fail "no word of the interrupt"
     python3 - "$folder/summary.json" <<'PYTHON' || fail "summary"
 import json, sys
@@ -180,6 +187,15 @@ summary = json.load(open(sys.argv[1]))
 assert summary["interrupted"] and summary["requests"] == 20000 > summary["completed"], summary
 assert summary["iterations"] > 0 and summary["kv_faults"] == 0, summary
 assert summary["preemptions"] == summary["counters"]["preempted"], summary
+PYTHON
+    # A sweep reports the trials that ran, the one in whose midst it ended among them.
+    interrupt_run --sweep max-seqs=64,128 --report "$folder/page.html"
+    grep -q 'the sweep ended early' "$folder/out" || fail "no word of the sweep's end"
+    grep -q 'did not complete' "$folder/page.html" || fail "the page does not tell the trial that ended early"
+    python3 - "$folder/summary.json" <<'PYTHON' || fail "summary of a sweep"
+import json, sys
+(trial,) = json.load(open(sys.argv[1]))["trials"]
+assert trial["interrupted"] and not trial["front"] and trial["iterations"] > 0, trial
 PYTHON
     ;;
 compare)

@@ -17,7 +17,6 @@ namespace {
 
 constexpr uint32_t kRegisterFlags = ACL_HOST_REG_MAPPED | ACL_HOST_REG_PINNED;
 constexpr uint32_t kUnsupportedRegisterFlags = ACL_HOST_REG_IOMEMORY | ACL_HOST_REG_READONLY;
-constexpr uintptr_t kRegisterAlignment = 4096;
 
 Status CheckRegisterFlag(uint32_t flag) {
     if (flag == 0 || (flag & ~(kRegisterFlags | kUnsupportedRegisterFlags)) != 0) {
@@ -46,11 +45,9 @@ aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag) {
         ADVSTEP_RETURN_IF_ERROR(CheckRegisterFlag(flag));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        // Devices map whole pages; pinning alone maps nothing.
         const bool mapped = (flag & ACL_HOST_REG_MAPPED) != 0;
-        if (mapped && reinterpret_cast<uintptr_t>(ptr) % kRegisterAlignment != 0) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID, "ptr is {}; expected a multiple of {}", ptr,
-                         kRegisterAlignment);
+        if (mapped) {
+            ADVSTEP_RETURN_IF_ERROR(CheckStartsPage(ptr));
         }
         ADVSTEP_RETURN_IF_ERROR(CheckHostRange(ptr, size));
         RegistrationEffect effect;

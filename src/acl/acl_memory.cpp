@@ -109,6 +109,7 @@ aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
         ADVSTEP_RETURN_IF_ERROR(CheckRegistration(ptr, size, type));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        ADVSTEP_RETURN_IF_ERROR(CheckStartsPage(ptr));
         ADVSTEP_RETURN_IF_ERROR(PinCounted(*current.device, size, &ptr, [&] {
             return TheDeviceMemory().Register(ptr, size, {});
         }));

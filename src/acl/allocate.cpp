@@ -101,6 +101,14 @@ Status CheckHostRange(const void* ptr, uint64_t size) {
     return {};
 }
 
+Status CheckStartsPage(const void* ptr) {
+    constexpr uintptr_t kPage = 4096;
+    return reinterpret_cast<uintptr_t>(ptr) % kPage == 0
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID, "ptr is {}; expected a multiple of {}", ptr,
+                       kPage);
+}
+
 Status CheckMallocConfig(const aclrtMallocConfig* cfg) {
     if (cfg == nullptr || cfg->numAttrs == 0) {
         return {};

@@ -30,6 +30,10 @@ Status FreeMemory(MemoryKind kind, void* address);
 /// 107000: the range is not the program's own memory.
 Status CheckHostRange(const void* ptr, uint64_t size);
 
+/// For memory that gets an address on devices, which map whole pages. 107000: ptr is no multiple of
+/// 4096.
+Status CheckStartsPage(const void* ptr);
+
 /// 100000: attributes are missing, or one is unknown. 107000: an attribute names another device
 /// than the current context's. 107002: an attribute names a device, and there is no context.
 Status CheckMallocConfig(const aclrtMallocConfig* cfg);

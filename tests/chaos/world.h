@@ -51,7 +51,7 @@ struct World {
     std::atomic<int64_t> arguments{0};
     std::atomic<uint64_t> hostFunctionsRun{0};
     // Registered with the runtime; only ever grows, so a wait for a greater value ends.
-    std::atomic<uint64_t> tick{0};
+    alignas(4096) std::atomic<uint64_t> tick{0};
     // The thread that processes reports.
     std::atomic<uint64_t> processor{0};
     std::atomic<uint64_t> launches{0};

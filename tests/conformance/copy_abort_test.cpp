@@ -12,6 +12,7 @@
 #include "conformance/abort_call.h"
 #include "support/handles.h"
 #include "support/host_work.h"
+#include "support/page_vector.h"
 #include "support/runtime_test.h"
 #include "support/tensor.h"
 
@@ -53,7 +54,7 @@ TEST_F(CopyAbortTest, APageableCopyThatMayNotBeWaitedForIsNotQueued) {
 TEST_F(CopyAbortTest, UnregisteringThatMayNotWaitChangesNothing) {
     const Stream stream = MakeStream();
     ASSERT_TRUE(IsOk(aclrtSubscribeReport(static_cast<uint64_t>(pthread_self()), stream.Get())));
-    std::vector<char> host(kBytes, 'h');
+    support::PageVector<char> host(kBytes, 'h');
     void* address = nullptr;
     ASSERT_TRUE(IsOk(aclrtHostRegister(host.data(), kBytes, ACL_HOST_REGISTER_MAPPED, &address)));
     int ran = 0;
@@ -68,7 +69,7 @@ TEST_F(CopyAbortTest, UnregisteringThatMayNotWaitChangesNothing) {
 // An abort of the stream does not end the wait for what is running there.
 TEST_F(CopyAbortTest, UnregisteringWaitsForWhatRunsOnAnAbortedStream) {
     const Stream stream = MakeStream();
-    std::vector<char> host(kBytes, 'h');
+    support::PageVector<char> host(kBytes, 'h');
     void* address = nullptr;
     ASSERT_TRUE(IsOk(aclrtHostRegister(host.data(), kBytes, ACL_HOST_REGISTER_MAPPED, &address)));
     const support::Signal aborted;

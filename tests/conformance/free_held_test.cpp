@@ -14,6 +14,7 @@
 #include "conformance/virtual_memory_fixture.h"
 #include "support/handles.h"
 #include "support/host_work.h"
+#include "support/page_vector.h"
 #include "support/runtime_test.h"
 #include "support/sanitizers.h"
 
@@ -286,9 +287,8 @@ TEST_F(MappedHeldTest, OperatorsHoldTheNeighboursToo) {
 }
 
 TEST_F(FreeHeldTest, AnUnregistrationDoesNotWaitForOtherWork) {
-    std::vector<char> host(2 * 4096, 'h');
-    auto* const begin =
-        reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(host.data()) + 4095) / 4096 * 4096);
+    support::PageVector<char> host(4096, 'h');
+    char* const begin = host.data();
     DeviceBuffer device(kHeldBlock);
     EXPECT_TRUE(IsOk(aclrtMemsetAsync(device.Get(), kHeldBlock, 1, kHeldBlock, waiting_.Get())));
     void* address = nullptr;

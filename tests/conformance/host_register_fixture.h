@@ -8,6 +8,7 @@
 
 #include "acl/acl.h"
 #include "support/handles.h"
+#include "support/page_vector.h"
 #include "support/runtime_test.h"
 
 namespace conformance {
@@ -29,7 +30,10 @@ class HostRegisterTest : public support::DeviceTest {
         EXPECT_TRUE(support::IsOk(Register(ptr, size)));
         return Registration(ptr);
     }
-    static std::vector<char> All(char value) { return std::vector<char>(kSize, value); }
+    static support::PageVector<char> All(char value) {
+        return support::PageVector<char>(kSize, value);
+    }
+    static std::vector<char> Bytes(char value) { return std::vector<char>(kSize, value); }
 };
 
 }  // namespace conformance

@@ -24,7 +24,7 @@ using conformance::HostRegisterTest;
 using namespace support;
 
 TEST_F(HostRegisterTest, TakesEveryType) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     for (const int type :
          {ACL_HOST_REGISTER_MAPPED, ACL_HOST_REGISTER_IOMEMORY, ACL_HOST_REGISTER_READONLY}) {
         EXPECT_TRUE(IsOk(Register(host.data(), kSize, type)));
@@ -33,7 +33,7 @@ TEST_F(HostRegisterTest, TakesEveryType) {
 }
 
 TEST_F(HostRegisterTest, RefusesNullsAndSizeZero) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     void* devPtr = nullptr;
     EXPECT_TRUE(
         IsError(ACL_ERROR_INVALID_PARAM, Register(nullptr, kSize), {"aclrtHostRegister: ", "ptr"}));
@@ -47,7 +47,7 @@ TEST_F(HostRegisterTest, RefusesNullsAndSizeZero) {
 }
 
 TEST_F(HostRegisterTest, RefusesOtherTypes) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     for (const int type : {1, 2, 12, 16}) {
         EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, Register(host.data(), kSize, type),
                             {"aclrtHostRegister: ", "type"}, {type}));
@@ -56,7 +56,7 @@ TEST_F(HostRegisterTest, RefusesOtherTypes) {
 
 TEST_F(HostRegisterTest, RefusesWhatIsNotHostMemory) {
     const DeviceBuffer device(kSize);
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     void* reserved = nullptr;
     ASSERT_TRUE(IsOk(aclrtReserveMemAddress(&reserved, size_t{2} << 20, 0, nullptr, 0)));
     void* const nowhere = reinterpret_cast<void*>(uintptr_t{4096});
@@ -68,19 +68,32 @@ TEST_F(HostRegisterTest, RefusesWhatIsNotHostMemory) {
     EXPECT_TRUE(IsOk(aclrtReleaseMemAddress(reserved)));
 }
 
+// Devices map whole pages; the words are those of aclrtHostRegisterV2.
+TEST_F(HostRegisterTest, RefusesWhatDoesNotStartAPage) {
+    PageVector<char> host(2 * kSize, 'h');
+    for (const int type :
+         {ACL_HOST_REGISTER_MAPPED, ACL_HOST_REGISTER_IOMEMORY, ACL_HOST_REGISTER_READONLY}) {
+        for (const size_t offset : {size_t{1}, size_t{24}, kSize - 1}) {
+            EXPECT_TRUE(
+                IsError(ACL_ERROR_RT_PARAM_INVALID, Register(host.data() + offset, kSize, type),
+                        {"aclrtHostRegister: ", "ptr is ", "expected a multiple of"}, {kSize}));
+        }
+    }
+    const Registration registration = Registered(host.data() + kSize, 1);
+}
+
 TEST_F(HostRegisterTest, RefusesWhatIsPinnedAlready) {
-    std::vector<char> host(3 * kSize);
+    PageVector<char> host(3 * kSize);
     char* const middle = host.data() + kSize;
-    const PinnedArray<char> pinned(kSize);
+    const PinnedArray<char> pinned(2 * kSize);
     const Registration registration = Registered(middle, kSize);
     struct Range {
         char* begin;
         size_t bytes;
     };
     for (const Range& range :
-         {Range{middle, kSize}, Range{middle, 1}, Range{middle + kSize - 1, kSize},
-          Range{host.data(), kSize + 1}, Range{host.data(), 3 * kSize}, Range{middle + 8, 8},
-          Range{pinned.Get() - 8, 16}, Range{pinned.Get() + kSize - 8, 16}}) {
+         {Range{middle, kSize}, Range{middle, 1}, Range{host.data(), kSize + 1},
+          Range{host.data(), 3 * kSize}, Range{pinned.Get() + kSize, kSize + 1}}) {
         EXPECT_TRUE(IsError(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
                             Register(range.begin, range.bytes), {"aclrtHostRegister: ", "ptr"}));
     }
@@ -89,7 +102,7 @@ TEST_F(HostRegisterTest, RefusesWhatIsPinnedAlready) {
 }
 
 TEST_F(HostRegisterTest, UnregisterTakesTheStartOfARegistrationOnly) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     const PinnedArray<char> pinned(kSize);
     const DeviceBuffer device(kSize);
     Registration registration = Registered(host.data(), kSize);
@@ -107,7 +120,7 @@ TEST_F(HostRegisterTest, UnregisterTakesTheStartOfARegistrationOnly) {
 }
 
 TEST_F(HostRegisterTest, FreeHostDoesNotTakeIt) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     const Registration registration = Registered(host.data(), kSize);
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(host.data()), {"hostPtr"}));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(host.data()), {"devPtr"}));
@@ -123,7 +136,7 @@ bool IsAsleep(pid_t thread) {
 
 TEST_F(HostRegisterTest, UnregisterWaitsForQueuedWork) {
     const size_t size = size_t{8} << 20;
-    auto host = std::make_unique<std::vector<char>>(size, 'h');
+    auto host = std::make_unique<PageVector<char>>(size, 'h');
     Registration registration = Registered(host->data(), size);
     const DeviceBuffer device(size);
     const Stream stream = support::MakeStream();
@@ -157,7 +170,7 @@ TEST_F(HostRegisterTest, UnregisterWaitsForQueuedWork) {
 }
 
 TEST_F(HostRegisterTest, UnregisterInsideAHostFunctionIsRefused) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     const Registration registration = Registered(host.data(), kSize);
     aclError status = ACL_SUCCESS;
     ASSERT_TRUE(IsOk(support::Enqueue(
@@ -167,7 +180,7 @@ TEST_F(HostRegisterTest, UnregisterInsideAHostFunctionIsRefused) {
 }
 
 TEST_F(HostRegisterTest, LastsOverAResetAndEndsWithTheRuntime) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     ASSERT_TRUE(IsOk(Register(host.data(), kSize)));
     ASSERT_TRUE(IsOk(aclrtResetDevice(0)));
     ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
@@ -178,17 +191,17 @@ TEST_F(HostRegisterTest, LastsOverAResetAndEndsWithTheRuntime) {
 
 // The library must not believe in memory that the program freed without a word.
 TEST_F(HostRegisterTest, MemoryFreedWhileRegisteredIsForgottenWhenItIsGivenOutAgain) {
-    std::vector<std::vector<char>> hosts(64, std::vector<char>(kSize));
-    for (std::vector<char>& host : hosts) {
+    std::vector<PageVector<char>> hosts(64, PageVector<char>(kSize));
+    for (PageVector<char>& host : hosts) {
         ASSERT_TRUE(IsOk(Register(host.data(), kSize)));
     }
     hosts.clear();
     std::vector<DeviceBuffer> buffers;
     for (int i = 0; i < 256; ++i) {
-        buffers.emplace_back(All(static_cast<char>(i)));
+        buffers.emplace_back(Bytes(static_cast<char>(i)));
     }
     for (int i = 0; i < 256; ++i) {
-        EXPECT_EQ(buffers[i].Download<char>(), All(static_cast<char>(i)));
+        EXPECT_EQ(buffers[i].Download<char>(), Bytes(static_cast<char>(i)));
     }
 }
 
@@ -201,7 +214,7 @@ TEST_F(HostRegisterTest, ThreadsMayRegisterTogether) {
             const Stream stream = support::MakeStream();
             const DeviceBuffer device(kSize);
             for (int i = 0; i < 50; ++i) {
-                std::vector<char> host = All(static_cast<char>(t * 50 + i));
+                PageVector<char> host = All(static_cast<char>(t * 50 + i));
                 Registration registration = Registered(host.data(), kSize);
                 ASSERT_TRUE(IsOk(aclrtMemcpyAsync(device.Get(), kSize, host.data(), kSize,
                                                   ACL_MEMCPY_HOST_TO_DEVICE, stream.Get())));
@@ -217,10 +230,10 @@ TEST_F(HostRegisterTest, ThreadsMayRegisterTogether) {
 // What registered host memory is good for: copies, fills, tensors.
 
 TEST_F(HostRegisterTest, CopiesFromAndToItAreAsynchronous) {
-    std::vector<char> from = All('f'), to = All('t');
+    PageVector<char> from = All('f'), to = All('t');
     const Registration first = Registered(from.data(), kSize);
     const Registration second = Registered(to.data(), kSize);
-    const DeviceBuffer device(All('d'));
+    const DeviceBuffer device(Bytes('d'));
     const Stream stream = support::MakeStream();
     const HostGate gate(stream.Get());
     ASSERT_TRUE(gate.WaitEntered());
@@ -235,7 +248,7 @@ TEST_F(HostRegisterTest, CopiesFromAndToItAreAsynchronous) {
 }
 
 TEST_F(HostRegisterTest, FillsTakeIt) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     EXPECT_TRUE(IsCode(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(host.data(), kSize, 'x', kSize)));
     const Registration registration = Registered(host.data(), kSize / 2);
     EXPECT_TRUE(IsOk(aclrtMemset(host.data(), kSize, 'x', kSize / 2)));
@@ -250,20 +263,20 @@ TEST_F(HostRegisterTest, FillsTakeIt) {
 
 // Memory of which only a part is registered is ordinary memory to a copy.
 TEST_F(HostRegisterTest, CopiesOfMoreThanIsRegisteredWait) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     const Registration registration = Registered(host.data(), kSize / 2);
-    const DeviceBuffer device(All('d'));
+    const DeviceBuffer device(Bytes('d'));
     ASSERT_TRUE(IsOk(aclrtMemcpyAsync(device.Get(), kSize, host.data(), kSize,
                                       ACL_MEMCPY_HOST_TO_DEVICE, nullptr)));
-    EXPECT_EQ(device.Download<char>(), All('h')) << "it returned before it was done";
+    EXPECT_EQ(device.Download<char>(), Bytes('h')) << "it returned before it was done";
     EXPECT_TRUE(
         IsOk(aclrtMemcpy(host.data(), kSize, device.Get(), kSize, ACL_MEMCPY_DEVICE_TO_HOST)));
 }
 
 TEST_F(HostRegisterTest, ItsAddressIsGoodOnTheDevice) {
-    std::vector<char> host = All('h');
+    PageVector<char> host = All('h');
     const Registration registration = Registered(host.data(), kSize);
-    const DeviceBuffer device(All('d'));
+    const DeviceBuffer device(Bytes('d'));
     EXPECT_TRUE(
         IsOk(aclrtMemcpy(host.data(), kSize, device.Get(), kSize, ACL_MEMCPY_DEVICE_TO_DEVICE)));
     EXPECT_EQ(host, All('d'));
@@ -274,12 +287,13 @@ TEST_F(HostRegisterTest, ItsAddressIsGoodOnTheDevice) {
 }
 
 TEST_F(HostRegisterTest, TensorsMayLieInIt) {
-    std::vector<int64_t> values = conformance::OneQuery();
+    const std::vector<int64_t> query = conformance::OneQuery();
+    PageVector<int64_t> values(query.begin(), query.end());
     char* const base = reinterpret_cast<char*>(values.data());
     EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(base), {"107000"}));
     ASSERT_TRUE(IsOk(Register(base, 88)));
     EXPECT_TRUE(IsOk(conformance::AdvanceOneQuery(base)));
-    conformance::ExpectAdvanced(values);
+    conformance::ExpectAdvanced({values.begin(), values.end()});
     ASSERT_TRUE(IsOk(aclrtHostUnregister(base)));
     EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(base), {"107000"}));
     const PinnedArray<char> pinned(88);
@@ -287,7 +301,7 @@ TEST_F(HostRegisterTest, TensorsMayLieInIt) {
 }
 
 TEST_F(HostRegisterTest, FromHostToHostInAStreamIsRefused) {
-    std::vector<char> from = All('f'), to = All('t');
+    PageVector<char> from = All('f'), to = All('t');
     const Registration first = Registered(from.data(), kSize);
     const Registration second = Registered(to.data(), kSize);
     EXPECT_TRUE(IsCode(

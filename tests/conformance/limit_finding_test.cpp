@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "support/page_vector.h"
 #include "support/sanitize_death_test.h"
 
 namespace {
@@ -180,7 +181,7 @@ TEST_F(LimitFindingTest, PinnedBytesAreThoseOfTheHost) {
                 EXPECT_HERE(aclrtMallocHost(&more, 40 << 10) == ACL_ERROR_RT_MEMORY_ALLOCATION);
                 Must(aclrtMallocHost(&more, 24 << 10));
                 Must(aclrtFreeHost(first));
-                std::vector<char> own(3 * 4096);
+                support::PageVector<char> own(3 * 4096);
                 void* mapped = nullptr;
                 Must(aclrtHostRegister(own.data(), own.size(), ACL_HOST_REGISTER_MAPPED, &mapped));
                 EXPECT_HERE(aclrtMallocHost(&first, 40 << 10) == ACL_ERROR_RT_MEMORY_ALLOCATION);

@@ -20,6 +20,7 @@
 #include "advance_step/fault_injection.h"
 #include "support/handles.h"
 #include "support/own_table.h"
+#include "support/page_vector.h"
 #include "support/runtime_test.h"
 #include "support/tensor.h"
 
@@ -119,7 +120,7 @@ TEST_F(OwnPlanTest, ARepeatableOneUsesNoMemoryOfAnEndedRuntime) {
     for (DeviceBuffer* const buffer : {&in_, &bias_, &out_}) {
         *buffer = DeviceBuffer();
     }
-    Values words(2 * kCount, 3);
+    support::PageVector<int64_t> words(2 * kCount, 3);
     void* device = nullptr;
     ASSERT_TRUE(IsOk(aclrtHostRegister(words.data(), words.size() * sizeof(int64_t),
                                        ACL_HOST_REGISTER_MAPPED, &device)));

@@ -9,6 +9,7 @@
 
 #include "acl/acl.h"
 #include "support/handles.h"
+#include "support/page_vector.h"
 #include "support/runtime_test.h"
 
 namespace {
@@ -57,7 +58,7 @@ TEST_F(PointerAttributesTest, DeviceMemoryHasItsDevice) {
 
 TEST_F(PointerAttributesTest, PinnedMemoryIsTheHosts) {
     const PinnedArray<char> pinned(100);
-    std::vector<char> host(100);
+    support::PageVector<char> host(100);
     void* devPtr = nullptr;
     ASSERT_TRUE(IsOk(aclrtHostRegister(host.data(), 50, ACL_HOST_REGISTER_MAPPED, &devPtr)));
     Expect(pinned.Get() + 99, ACL_MEM_LOCATION_TYPE_HOST, 0, HostPage());

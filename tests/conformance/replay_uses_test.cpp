@@ -5,6 +5,7 @@
 #include <string>
 
 #include "conformance/capture_fixture.h"
+#include "support/page_vector.h"
 #include "support/table.h"
 
 namespace conformance {
@@ -113,7 +114,7 @@ TEST_F(ReplayAtAPlaceTest, RunsWhenTheMemoryIsAllocatedAgain) {
 
 // The place is the same for sure, because the program chooses it.
 TEST_F(ReplayAtAPlaceTest, RunsWhenTheMemoryIsRegisteredAgain) {
-    std::vector<char> host(kUseBytes, 'h');
+    support::PageVector<char> host(kUseBytes, 'h');
     const auto registered = [&] {
         void* device = nullptr;
         EXPECT_TRUE(
@@ -124,14 +125,14 @@ TEST_F(ReplayAtAPlaceTest, RunsWhenTheMemoryIsRegisteredAgain) {
     const Stream stream = MakeStream();
     const Model model = CaptureFill(stream, first, kUseBytes);
     EXPECT_TRUE(IsOk(Replay(model, stream)));
-    EXPECT_EQ(host, std::vector<char>(kUseBytes, 'f'));
+    EXPECT_EQ(host, support::PageVector<char>(kUseBytes, 'f'));
     host.assign(kUseBytes, 'h');
     EXPECT_TRUE(IsOk(aclrtHostUnregister(host.data())));
     EXPECT_TRUE(
         IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecuteAsync(model.Get(), stream.Get())));
     EXPECT_EQ(registered(), first);
     EXPECT_TRUE(IsOk(Replay(model, stream)));
-    EXPECT_EQ(host, std::vector<char>(kUseBytes, 'f'));
+    EXPECT_EQ(host, support::PageVector<char>(kUseBytes, 'f'));
     EXPECT_TRUE(IsOk(aclrtHostUnregister(host.data())));
 }
 

@@ -289,7 +289,7 @@ TEST_F(SanitizerDeathTest, AFreeAfterTheWorkIsNone) {
 
 TEST_F(SanitizerDeathTest, AnEndedRegistrationInUseIsFound) {
     EXPECT_FINDING("memory", HasSubstr("memory: unregistered_in_use: memory is unregistered"), [] {
-        static char host[kBytes];
+        alignas(4096) static char host[kBytes];
         void* device = nullptr;
         Need(aclrtHostRegister(host, kBytes, ACL_HOST_REGISTER_MAPPED, &device));
         char* const memory = Allocate();

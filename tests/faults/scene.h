@@ -50,7 +50,7 @@ struct Scene {
     uint64_t number = 0;
     uint64_t workspaceSize = 0;
     aclOpExecutor* executor = nullptr;
-    alignas(64) char host[64] = {};
+    alignas(4096) char host[64] = {};
     alignas(8) char key[72] = {};
 
     char* Key() { return key; }

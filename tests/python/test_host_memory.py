@@ -133,14 +133,13 @@ def test_memory_registered_by_others():
     _runtime.thread.activate(0)
     _host_memory._give_up_all()
     address, size = owner.ctypes.data, owner.nbytes
-    out = ctypes.c_void_p()
-    assert _library.host_register(address, size, 0, ctypes.byref(out)) == 0
+    assert _library.host_register(address, size) == 0
     advance_step.advance_step(*arrays, *sizes)
     expect_state(arrays, reference.advance(state, *sizes))
     assert _library.host_unregister(address) == 0
     before = [part.copy() for part in arrays]
     _host_memory._give_up_all()
-    assert _library.host_register(address, size - 8, 0, ctypes.byref(out)) == 0
+    assert _library.host_register(address, size - 8) == 0
     try:  # only a part: this memory cannot be registered as a whole
         with pytest.raises(advance_step.AdvanceStepError, match="inputTokens takes") as caught:
             advance_step.advance_step(*arrays, *sizes)
@@ -248,7 +247,7 @@ def test_a_call_between_the_steps_of_another(inner, inside, when, step, turn, mo
     assert all(_host_memory._pinned(low) and _host_memory._pinned(high - 1)
                for low, high in entries)
     _host_memory._give_up_all()
-    assert _library.host_register(begin, 1 << 16, 0, ctypes.byref(ctypes.c_void_p())) == 0
+    assert _library.host_register(begin, 1 << 16) == 0
     assert _library.host_unregister(begin) == 0
 
 

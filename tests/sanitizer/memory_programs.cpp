@@ -200,7 +200,7 @@ BAD_PROGRAM(UnregistersBehindACopy, "memory",
     // [UnregistersBehindACopy]
     const aclrtStream stream = NewStream();
     void* const memory = NewMemory();
-    static char region[2 * kBytes] = {};
+    alignas(4096) static char region[2 * kBytes] = {};
     void* registered = nullptr;
     Must(aclrtHostRegister(region, kBytes, ACL_HOST_REGISTER_MAPPED, &registered));
     Must(advstepDelayStream(stream, 2000));
@@ -468,7 +468,7 @@ RIGHT_PROGRAM(FreesPinnedAfterTheEvent) {
 RIGHT_PROGRAM(UnregistersAfterTheStream) {
     const aclrtStream stream = NewStream();
     void* const memory = NewMemory();
-    static char region[2 * kBytes] = {};
+    alignas(4096) static char region[2 * kBytes] = {};
     void* registered = nullptr;
     Must(aclrtHostRegister(region, kBytes, ACL_HOST_REGISTER_MAPPED, &registered));
     CopyToDevice(memory, region, stream);

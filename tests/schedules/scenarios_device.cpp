@@ -6,6 +6,7 @@
 #include "aclnnop/aclnn_advance_step.h"
 #include "src/runtime/device/core_pool.h"
 #include "tests/schedules/scenario.h"
+#include "tests/support/page_vector.h"
 
 namespace schedules {
 namespace {
@@ -123,7 +124,7 @@ SCENARIO(Bare, launches_and_reset, kLarge) {
     const Runtime runtime;
     aclrtContext own = nullptr;
     Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
-    std::vector<int64_t> words(64, 0);
+    support::PageVector<int64_t> words(64, 0);
     void* device = nullptr;
     Ok(aclrtHostRegister(words.data(), words.size() * sizeof(int64_t), ACL_HOST_REGISTER_MAPPED,
                          &device),

@@ -11,6 +11,7 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_advance_step.h"
+#include "support/page_vector.h"
 
 namespace stress {
 
@@ -53,7 +54,7 @@ class LaunchBatch {
 
     // Registered memory goes back to the test; otherwise the end of the runtime does that.
     void Unregister() {
-        for (std::vector<int64_t>& each : owned_) {
+        for (support::PageVector<int64_t>& each : owned_) {
             EXPECT_EQ(aclrtHostUnregister(each.data()), ACL_SUCCESS);
         }
     }
@@ -101,7 +102,7 @@ class LaunchBatch {
 
     const int64_t numSeqs_;
     const BatchMemory kind_;
-    std::vector<std::vector<int64_t>> owned_;
+    std::vector<support::PageVector<int64_t>> owned_;
     std::vector<void*> memory_;
     std::vector<aclTensor*> tensors_;
 };

@@ -51,12 +51,13 @@ ADVSTEP_API aclError aclrtFreeHostWithDevSync(void* hostPtr);
 /// then treat it as memory of aclrtMallocHost. Copies and tensors also accept it as device memory.
 /// The program must unregister the memory before it frees it. A range inside one block of
 /// aclrtMallocHost may be registered too; the free of the block ends such a registration. [context]
-/// @param[in]  ptr     start of the range; any alignment
+/// @param[in]  ptr     start of the range; a multiple of 4096, since devices map whole pages
 /// @param[in]  size    bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in]  type    an aclrtHostRegisterType; all mean the same here
 /// @param[out] devPtr  the range's address on every device, which is ptr
-/// @retval ACL_ERROR_RT_PARAM_INVALID                type is unknown; part of the range is device
-///                                                   memory, is reserved or is not mapped
+/// @retval ACL_ERROR_RT_PARAM_INVALID                type is unknown; ptr is not a multiple of
+///                                                   4096; part of the range is device memory, is
+///                                                   reserved or is not mapped
 /// @retval ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED  part of the range is registered, or is of
 ///                                                   aclrtMallocHost and not inside one block
 ADVSTEP_API aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
@@ -97,4 +98,4 @@ ADVSTEP_API aclError aclrtMemP2PMap(void* devPtr, size_t size, int32_t dstDevId,
 }
 #endif
 
-#endif  /* ADVSTEP_ACL_RT_MEMORY_H_ */
+#endif /* ADVSTEP_ACL_RT_MEMORY_H_ */

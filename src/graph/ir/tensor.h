@@ -36,15 +36,16 @@ struct ValueDesc {
     size_t bytes = 0;
 };
 
-/// Bytes in host memory: memory of the program, or memory of the library, aligned to 64 bytes.
+/// Bytes in host memory: memory of the program, or memory of the library, aligned to 64 bytes
+/// at least.
 using HostBytes = std::unique_ptr<uint8_t[], std::function<void(uint8_t*)>>;
 
 constexpr std::align_val_t kHostAlignment{64};
 
 /// Allocates bytes; null for size 0. Throws std::bad_alloc.
-inline HostBytes MakeHostBytes(size_t size) {
-    auto* bytes = size == 0 ? nullptr : static_cast<uint8_t*>(operator new(size, kHostAlignment));
-    return HostBytes(bytes, [](uint8_t* from) { operator delete(from, kHostAlignment); });
+inline HostBytes MakeHostBytes(size_t size, std::align_val_t alignment = kHostAlignment) {
+    auto* bytes = size == 0 ? nullptr : static_cast<uint8_t*>(operator new(size, alignment));
+    return HostBytes(bytes, [alignment](uint8_t* from) { operator delete(from, alignment); });
 }
 
 /// The state of one ge::TensorDesc. It has no lock, like a std::vector.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -13,6 +14,8 @@
 
 namespace advstep::graph {
 namespace {
+
+constexpr std::align_val_t kPage{4096};  // aclrtHostRegister takes whole pages
 
 size_t SizeFor(size_t bytes) {
     size_t size = 64;
@@ -61,7 +64,7 @@ RunMemory::Blocks::iterator FindIdle(RunMemory::Blocks& blocks, size_t size) {
 }  // namespace
 
 SessionMemory::SessionMemory(size_t bytes)
-    : size_(std::max<size_t>(bytes, 1)), bytes_(MakeHostBytes(size_)) {
+    : size_(std::max<size_t>(bytes, 1)), bytes_(MakeHostBytes(size_, kPage)) {
     std::memset(bytes_.get(), 0, size_);
 }
 

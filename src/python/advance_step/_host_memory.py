@@ -2,7 +2,7 @@
 """Registers memory of the program with the runtime, so that the device can use it in place.
 
 The C library accepts a tensor only if its memory lies in one device allocation or one registered
-range (aclrtHostRegister), and registered ranges must not overlap. So this module keeps one set of
+range (advstepRegisterHostArray), and registered ranges must not overlap. So this module keeps one set of
 ranges for the process:
 
 - A range that lies in a registered one needs no registration.
@@ -23,12 +23,11 @@ from __future__ import annotations
 import bisect
 import itertools
 import threading
-from ctypes import byref, c_uint32, c_void_p
+from ctypes import c_uint32
 from typing import Iterable
 
 from . import _library, _runtime
 
-_MAPPED = 0  # aclrtHostRegisterType
 _HOST = 0  # aclrtMemLocationType
 _RANGE_REFUSED = 107000  # part of the range is device memory or is not mapped
 _REGISTERED_BY_OTHERS = 507910
@@ -59,11 +58,11 @@ def _unregister(begin: int) -> None:
 def _register(begin: int, end: int) -> int:
     entry = (begin, end, next(_numbers))
     bisect.insort(_ranges, entry)
-    code: int = _library.host_register(begin, end - begin, _MAPPED, byref(c_void_p()))
+    code: int = _library.host_register(begin, end - begin)
     if code:
         _forget(entry)
         if code not in (_RANGE_REFUSED, _REGISTERED_BY_OTHERS):
-            _library.check(code, "aclrtHostRegister")
+            _library.check(code, "advstepRegisterHostArray")
         _library.recent_message()  # phase two checks whether the operator can use the range
     elif _near(begin, end) != [entry]:  # a call that came between has changed what is listed here
         _take_overlapping(begin, end)

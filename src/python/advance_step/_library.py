@@ -78,7 +78,7 @@ set_context = _bind(_prompt, "aclrtSetCurrentContext", c_void_p)
 
 malloc = _bind(_prompt, "aclrtMalloc", _out, c_size_t, c_int)
 free = _bind(_prompt, "aclrtFree", c_void_p)
-host_register = _bind(_prompt, "aclrtHostRegister", c_void_p, c_uint64, c_int, _out)
+host_register = _bind(_prompt, "advstepRegisterHostArray", c_void_p, c_uint64)
 pointer_attributes = _bind(_prompt, "aclrtPointerGetAttributes", c_void_p, c_void_p)
 host_unregister = _bind(_waiting, "aclrtHostUnregister", c_void_p)
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "graph/device_tensors.h"
@@ -43,6 +44,40 @@ TEST_F(TiedOperatorTest, ACompiledGraphHasTheInferredShapes) {
         }
         ASSERT_TRUE(Succeeded(Session().RemoveGraph(1)));
     }
+}
+
+// Another thread gets memory after its reset, while a run is between its uploads and its operator.
+TEST_F(TiedOperatorTest, ARunBesideAResetTouchesNoMemoryOfOthers) {
+    const Rows values(1024, 5);
+    constexpr size_t kBytes = 1024 * sizeof(int64_t);
+    std::vector<void*> blocks(16);
+    graphs::inPlan = [&] {
+        std::thread([&] {
+            ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+            ASSERT_EQ(aclrtResetDeviceForce(0), ACL_SUCCESS);
+            ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+            for (void*& block : blocks) {
+                ASSERT_EQ(aclrtMalloc(&block, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+                ASSERT_EQ(aclrtMemset(block, kBytes, 'x', kBytes), ACL_SUCCESS);
+            }
+        }).join();
+    };
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph(NewMix("mix"), {"read_in", "state"}))));
+    const std::vector<ge::Tensor> inputs(2, graphs::MakeGraphTensor({1024}, values));
+    std::vector<ge::Tensor> results;
+    EXPECT_TRUE(graphs::Failed(Session().RunGraph(1, inputs, results), {"mix", "107000"}));
+    EXPECT_TRUE(results.empty());
+    ASSERT_TRUE(Succeeded(Session().RemoveGraph(1)));
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    for (void* const block : blocks) {
+        std::string bytes(kBytes, ' ');
+        ASSERT_EQ(aclrtMemcpy(bytes.data(), kBytes, block, kBytes, ACL_MEMCPY_DEVICE_TO_HOST),
+                  ACL_SUCCESS);
+        EXPECT_EQ(bytes, std::string(kBytes, 'x'));
+        EXPECT_EQ(aclrtFree(block), ACL_SUCCESS);
+    }
+    ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+    ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
 }
 
 // Each mix has two intermediate values of 2^59 bytes.

@@ -6,6 +6,8 @@
 #include <array>
 #include <atomic>
 
+#include "src/advstep/held_block.h"
+
 namespace advstep::graph {
 namespace {
 
@@ -89,12 +91,13 @@ DeviceMemory::~DeviceMemory() {
     if (address_ != nullptr) {
         aclrtFree(address_);
     }
+    advstepEndHold(hold_);
 }
 
 Outcome DeviceMemory::Allocate(size_t bytes) {
     // aclrtMalloc refuses 0 bytes, and a tensor without elements still needs an address.
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl(
-        "aclrtMalloc", aclrtMalloc(&address_, bytes == 0 ? 1 : bytes, ACL_MEM_MALLOC_HUGE_FIRST)));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        CheckAcl("aclrtMalloc", advstepAllocateHeld(bytes == 0 ? 1 : bytes, &address_, &hold_)));
     bytes_ = bytes;
     return {};
 }

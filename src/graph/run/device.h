@@ -61,7 +61,8 @@ class SavedContext {
     aclrtContext context_ = nullptr;
 };
 
-/// Device memory that is freed with the object.
+/// Device memory that is freed with the object. Until then nobody else gets its address, so that a
+/// run beside a reset of the device fails and touches no block of another thread.
 class DeviceMemory {
  public:
     DeviceMemory() = default;
@@ -79,6 +80,7 @@ class DeviceMemory {
 
  private:
     void* address_ = nullptr;
+    void* hold_ = nullptr;
     size_t bytes_ = 0;
 };
 

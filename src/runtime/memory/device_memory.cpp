@@ -90,7 +90,8 @@ void TellEnded(uintptr_t begin) noexcept {
 
 // Blocks.
 
-Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address) {
+Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address,
+                              std::optional<MemoryHold>* hold) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ReclaimLocked();
     if (kind == MemoryKind::kDevice) {
@@ -126,6 +127,9 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     }
     if (SanitizingWork()) {
         TellAllocated(allocation);
+    }
+    if (hold != nullptr) {
+        hold->emplace(&holds_, HeldRange(memory, bytes));
     }
     *address = memory;
     return {};

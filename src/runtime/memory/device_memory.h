@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 #include <vector>
@@ -95,8 +96,10 @@ class DeviceMemory {
                           HeldMemory::ListMemory listMemory = &ListPendingMemory)
         : pendingPlaces_(pendingPlaces), listMemory_(listMemory) {}
 
-    /// 207001: `bytes` is more than is free.
-    Status Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address);
+    /// 207001: `bytes` is more than is free. `hold`, if there is one, holds the block from before
+    /// anybody else can free it.
+    Status Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address,
+                    std::optional<MemoryHold>* hold = nullptr);
 
     /// 107000: `address` is not the start of a live allocation of that kind.
     Status Free(MemoryKind kind, void* address);

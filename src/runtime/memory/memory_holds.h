@@ -34,7 +34,8 @@ class MemoryHolds;
 /// taken by a reset meanwhile is neither given back nor used again. A thread enters the hold first
 /// and looks for the memory afterwards (DeviceMemory::Find). So whoever takes the memory out of the
 /// map later finds the hold, because the map's lock lies between. A thread in a hold waits for
-/// nothing but locks, and calls no function of the program: every hold ends by itself.
+/// nothing but locks, and calls no function of the program: every hold ends by itself. The hold of
+/// a graph's block (advstepAllocateHeld) lasts longer; nobody waits for one of device blocks.
 class MemoryHold {
  public:
     MemoryHold(MemoryHolds* holds, const HeldRange& first, const HeldRange& second = {});

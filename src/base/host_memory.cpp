@@ -9,6 +9,8 @@
 #include <limits>
 #include <sstream>
 
+#include "src/base/no_cancellation.h"
+
 namespace advstep {
 namespace {
 
@@ -106,6 +108,7 @@ uint64_t KeepFirst(std::atomic<uint64_t>* number, uint64_t found) {
 }  // namespace
 
 HostMemory ReadHostMemory(const std::string& root) {
+    const NoCancellation noCancellation;  // files are opened and read
     constexpr uint64_t kKiB = 1024;
     const std::string path = root + "/proc/meminfo";
     const auto read = [&](const char* key, uint64_t otherwise) {

@@ -17,6 +17,7 @@
 #include "acl/acl.h"
 #include "advance_step/host_operator.h"
 #include "conformance/virtual_memory_fixture.h"
+#include "support/death_test_file.h"
 #include "support/runtime_test.h"
 
 namespace {
@@ -531,7 +532,7 @@ TEST_F(SanitizerDeathTest, UnwrittenBytesAreFoundAtTheirUse) {
 // The reports.
 
 TEST_F(SanitizerDeathTest, TheFileHasTheFields) {
-    const std::string path = testing::TempDir() + "/sanitizer_findings.json";
+    const std::string path = support::DeathTestFile();
     (void)unlink(path.c_str());
     setenv("ADVANCE_STEP_SANITIZE_FILE", path.c_str(), 1);
     EXPECT_FINDING("memory", HasSubstr("freed_in_use"), [] {

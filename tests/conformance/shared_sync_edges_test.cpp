@@ -133,6 +133,7 @@ TEST_F(SharedSyncEdgesTest, RecordsWhileAnotherThreadDestroysTheNotify) {
         latest.fetch_add(1);
         const uint64_t before = calls.load();
         while (calls.load() < before + 20) {
+            std::this_thread::yield();
         }
         destroyed.fetch_add(1);
         EXPECT_TRUE(IsOk(aclrtDestroyNotify(notify)));

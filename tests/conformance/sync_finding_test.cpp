@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "acl/acl.h"
@@ -16,6 +17,7 @@
 #include "support/sanitize_death_test.h"
 #include "support/sanitizers.h"
 #include "support/table.h"
+#include "support/waits.h"
 
 namespace {
 
@@ -499,6 +501,18 @@ INSTANTIATE_TEST_SUITE_P(Programs, SyncRightTest, testing::ValuesIn(kSyncRight),
 
 class HangTest : public SanitizeDeathTest {};
 
+// Returns when the standard error of this child of a death test, which is a file, has the words. A
+// report comes when a busy machine gets to it, so what it is about lasts until it is there.
+void WaitUntilTold(const std::string& words) {
+    const bool told = Eventually([&] {
+        std::string text(size_t{1} << 16, '\0');
+        const ssize_t size = pread(STDERR_FILENO, text.data(), text.size(), 0);
+        text.resize(size < 0 ? 0 : static_cast<size_t>(size));
+        return text.find(words) != std::string::npos;
+    });
+    Must(told ? 0 : 1);
+}
+
 // Another thread could still give the notify, so that only the time tells.
 // `checks`: null for none.
 [[noreturn]] void WaitTooLong(const char* checks) {
@@ -512,7 +526,7 @@ class HangTest : public SanitizeDeathTest {};
     static aclrtNotify notify = NewNotify();
     Must(aclrtWaitAndResetNotify(notify, stream, 0));
     std::thread giver([] {
-        usleep(2 * 1000 * 1000);
+        WaitUntilTold("waits in:");
         Begin();
         Must(aclrtRecordNotify(notify, other));
     });
@@ -545,8 +559,8 @@ TEST_F(HangTest, NamesTheThreadThatRunsTheTask) {
             Begin();
             aclrtStream stream = NewStream();
             Must(aclrtLaunchHostFunc(
-                stream, [](void*) { usleep(1800 * 1000); }, nullptr));
-            Must(aclrtSynchronizeStreamWithTimeout(stream, 10'000));
+                stream, [](void*) { WaitUntilTold("runs task 1, "); }, nullptr));
+            Must(aclrtSynchronizeStreamWithTimeout(stream, kLong));
             std::exit(0);
         },
         testing::ExitedWithCode(0),

@@ -10,6 +10,7 @@
 #include "acl/acl.h"
 #include "aclnn/aclnn_base.h"
 #include "support/child_process.h"
+#include "support/death_test_file.h"
 #include "support/device_trace.h"
 #include "support/full_disk.h"
 #include "support/host_work.h"
@@ -190,17 +191,17 @@ INSTANTIATE_TEST_SUITE_P(Table, TraceOfTwoTest,
 class TraceDeathTest : public TraceFileTest {
  protected:
     TraceDeathTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
-};
 
-constexpr char kChildFile[] = "/tmp/advance_step_trace_of_a_child.json";
-
-void StartTraced(int count) {
-    setenv(kTrace, kChildFile, 1);
-    if (aclInit(nullptr) != ACL_SUCCESS) {
-        std::_Exit(3);
+    void StartTraced(int count) const {
+        setenv(kTrace, file_.c_str(), 1);
+        if (aclInit(nullptr) != ACL_SUCCESS) {
+            std::_Exit(3);
+        }
+        RunSome(count);
     }
-    RunSome(count);
-}
+
+    const std::string file_ = support::DeathTestFile();
+};
 
 TEST_F(TraceDeathTest, IsCompleteWhenTheProcessEndsWithoutFinalize) {
     EXPECT_EXIT(
@@ -209,8 +210,8 @@ TEST_F(TraceDeathTest, IsCompleteWhenTheProcessEndsWithoutFinalize) {
             std::exit(testing::Test::HasFailure() ? 1 : 0);
         },
         testing::ExitedWithCode(0), "");
-    EXPECT_EQ(DeviceTrace(kChildFile).Named("host function").size(), 7U);
-    unlink(kChildFile);
+    EXPECT_EQ(DeviceTrace(file_).Named("host function").size(), 7U);
+    unlink(file_.c_str());
 }
 
 TEST_F(TraceDeathTest, IsValidWhenTheProcessIsKilled) {
@@ -221,10 +222,10 @@ TEST_F(TraceDeathTest, IsValidWhenTheProcessIsKilled) {
             std::_Exit(0);
         },
         testing::ExitedWithCode(0), "");
-    const size_t runs = DeviceTrace(kChildFile).Named("host function").size();
+    const size_t runs = DeviceTrace(file_).Named("host function").size();
     EXPECT_GT(runs, 0U);
     EXPECT_LE(runs, static_cast<size_t>(kRuns));
-    unlink(kChildFile);
+    unlink(file_.c_str());
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +22,7 @@
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "support/sanitizers.h"
+#include "support/settings.h"
 
 namespace {
 
@@ -118,10 +118,9 @@ TEST_F(ForkTest, TheChildHasNoneOfTheParents) {
 
 // Those of the parent's file do not count in the child either.
 TEST_F(ForkTest, TheChildHasTheOptionsOfALoad) {
-    const std::string file = testing::TempDir() + "fork_test_options.json";
-    std::ofstream(file) << R"({"advance_step": {"ADVANCE_STEP_LEAKS": "fail"}})";
+    const support::TempFile file(R"({"advance_step": {"ADVANCE_STEP_LEAKS": "fail"}})");
     ASSERT_TRUE(IsOk(aclFinalize()));
-    ASSERT_TRUE(IsOk(aclInit(file.c_str())));
+    ASSERT_TRUE(IsOk(aclInit(file.Path())));
     ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
     ASSERT_TRUE(IsOk(aclrtSetSysParamOpt(ACL_OPT_DETERMINISTIC, 1)));
     ASSERT_TRUE(IsOk(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION)));
@@ -156,7 +155,6 @@ TEST_F(ForkTest, TheChildHasTheOptionsOfALoad) {
               0);
     ASSERT_TRUE(IsOk(aclFinalize()));
     ASSERT_NO_FATAL_FAILURE(Restart({}));
-    std::remove(file.c_str());
 }
 
 TEST_F(ForkTest, TheParentGoesOn) {

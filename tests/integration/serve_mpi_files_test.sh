@@ -122,6 +122,8 @@ ends)
     ((status == 0)) || fail "an assignment from a pipe: exit status $status"
     ;;
 numbers)
+    # Most of the time of these many starts went into a daemon of OpenMPI's for each.
+    export OMPI_MCA_ess_singleton_isolated=1
     # As serve's; the first rank tells.
     refused() {
         local option=$1 words=$2 value

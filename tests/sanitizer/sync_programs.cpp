@@ -88,8 +88,7 @@ BAD_PROGRAM(ReplaysWithoutTheExternalEvent, "sync",
 
 // TensorRT-LLM, ucx-py: a thread that waits has the lock that a host function needs.
 BAD_PROGRAM(WaitsWithTheLockOfAHostFunction, "sync",
-            {{"sync", "lock_of_waiting_thread", {"WaitsWithTheLockOfAHostFunction"}}}, {},
-            kStopsAfterASecond) {
+            {{"sync", "lock_of_waiting_thread", {"WaitsWithTheLockOfAHostFunction"}}}, {}, kStops) {
     // [WaitsWithTheLockOfAHostFunction]
     static std::mutex mutex;
     const aclrtStream stream = NewStream();

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of torch's operators on "npu" share: a stream with work pending, and comparisons."""
 
+import contextlib
 import ctypes
+import threading
 
 import pytest
 import torch
@@ -20,6 +22,21 @@ def hold(milliseconds):
     delay = RUNTIME.advstepDelayStream
     delay.argtypes = (ctypes.c_void_p, ctypes.c_uint64)
     assert delay(stream, milliseconds * 1000) == 0
+
+
+@contextlib.contextmanager
+def kept_pending():
+    """Keeps what the block queues pending until its end. A block that waits for it goes on after a minute."""
+    number = ctypes.c_uint64()
+    stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+    assert RUNTIME.advstepHoldStream(stream, ctypes.byref(number)) == 0
+    late = threading.Timer(60, RUNTIME.advstepReleaseHold, [number])
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+        RUNTIME.advstepReleaseHold(number)
 
 
 def same(npu, cpu):

@@ -3,11 +3,14 @@
 #include "src/base/host_memory.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
+
+#include "support/threads.h"
 
 namespace advstep {
 namespace {
@@ -19,7 +22,8 @@ class HostMemoryTest : public testing::Test {
  protected:
     void SetUp() override {
         root_ = testing::TempDir() + "host_memory_" +
-                testing::UnitTest::GetInstance()->current_test_info()->name();
+                testing::UnitTest::GetInstance()->current_test_info()->name() +
+                std::to_string(getpid());
         Write("/proc/meminfo",
               "MemTotal:       16777216 kB\nMemFree: 5 kB\nMemAvailable:   8388608 kB\n"
               "SwapTotal:       2097152 kB\nSwapFree: 0 kB\n");
@@ -68,6 +72,12 @@ TEST_F(HostMemoryTest, AGroupOfVersion1LimitsIt) {
 TEST_F(HostMemoryTest, WhatCannotBeReadLimitsNothing) {
     Write("/proc/meminfo", "nothing\n");
     Expect(UINT64_MAX, UINT64_MAX);
+}
+
+// A cancellation takes effect where a thread opens or reads a file.
+TEST_F(HostMemoryTest, ACancelledThreadEndsAfterTheLook) {
+    Write("/proc/self/cgroup", "0::/user\n");
+    support::OnACancelledThread([this] { Expect(18 * kGiB, 8 * kGiB); });
 }
 
 TEST_F(HostMemoryTest, DevicesShareLessThanTheHostHas) {

@@ -4,7 +4,9 @@
 #include "src/base/sanitizer_settings.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 
 namespace advstep {
@@ -52,12 +54,14 @@ TEST(SanitizerSettingsTest, PatternsHaveStars) {
 }
 
 TEST(SanitizerSettingsTest, SuppressionsAreLinesOfAFile) {
-    const std::string path = testing::TempDir() + "/sanitizer_suppressions";
+    const std::string path =
+        testing::TempDir() + "sanitizer_suppressions_" + std::to_string(getpid());
     std::ofstream(path) << "# comment\n\n  Function* \nlibx.so\n";
     std::vector<std::string> patterns;
     EXPECT_TRUE(ReadSuppressions(path, &patterns));
     EXPECT_EQ(patterns, (std::vector<std::string>{"Function*", "libx.so"}));
     EXPECT_FALSE(ReadSuppressions(path + ".none", &patterns));
+    (void)std::remove(path.c_str());
 }
 
 }  // namespace

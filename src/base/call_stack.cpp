@@ -11,9 +11,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "src/base/crash_signal.h"
+#include "src/base/script_frames.h"
 #include "src/base/source_lines.h"
 
 namespace advstep {
@@ -36,11 +40,37 @@ const void* OwnSharedObject() {
 // Returns the place of the call, which is before its return address.
 const char* CallBefore(void* address) { return static_cast<const char*>(address) - 1; }
 
+// Writes the first of the lines. Returns the next one, or null.
+const char* WriteScriptLine(const char* lines) {
+    const char* const end = std::strchr(lines, '\n');
+    SignalLine line;
+    line << "      ";
+    for (const char* at = lines; *at != '\0' && at != end; ++at) {
+        const char character[] = {*at, '\0'};
+        line << character;
+    }
+    line.Write();
+    return end == nullptr ? nullptr : end + 1;
+}
+
 }  // namespace
 
 CallStack CallStack::Here() noexcept {
     CallStack stack;
     stack.frames = backtrace(stack.addresses, kMostFrames);
+    stack.script = ScriptFramesHere();
+    return stack;
+}
+
+CallStack CallStack::At(uintptr_t instruction) noexcept {
+    CallStack stack = Here();
+    void** const end = stack.addresses + stack.frames;
+    void** const stopped = std::find(stack.addresses, end, reinterpret_cast<void*>(instruction));
+    if (stopped != end) {
+        std::copy(stopped, end, stack.addresses);
+        stack.frames = static_cast<int>(end - stopped);
+        stack.addresses[0] = reinterpret_cast<void*>(instruction + 1);  // as if it were a call
+    }
     return stack;
 }
 
@@ -101,7 +131,41 @@ std::vector<CallStack::Frame> CallStack::Frames(size_t most) const {
     return named;
 }
 
+std::vector<std::string> CallStack::ScriptLines(size_t most) const {
+    std::vector<std::string> lines;
+    std::string_view left = script != nullptr ? script : "";
+    while (!left.empty() && lines.size() < most) {
+        const size_t end = std::min(left.find('\n'), left.size());
+        lines.emplace_back(left.substr(0, end));
+        left.remove_prefix(std::min(end + 1, left.size()));
+    }
+    return lines;
+}
+
+// A line is "FILE:NUMBER in FUNCTION".
+std::vector<CallStack::Frame> CallStack::ScriptParts() const {
+    std::vector<Frame> parts;
+    for (const std::string& line : ScriptLines(kMostFrames)) {
+        const size_t name = std::min(line.rfind(" in "), line.size());
+        const size_t number = line.rfind(':', name);
+        parts.push_back({line.substr(0, number), line.substr(std::min(name + 4, line.size())), ""});
+    }
+    return parts;
+}
+
 std::vector<std::string> CallStack::Lines(size_t most) const {
+    return script != nullptr ? ScriptLines(most) : CompiledLines(most);
+}
+
+std::vector<std::string> CallStack::AllLines(size_t most) const {
+    std::vector<std::string> lines = ScriptLines(most);
+    for (std::string& line : CompiledLines(most)) {
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+std::vector<std::string> CallStack::CompiledLines(size_t most) const {
     std::vector<std::string> lines;
     const int first = FirstShown();
     for (const Frame& frame : Frames(most)) {
@@ -122,7 +186,8 @@ std::vector<std::string> CallStack::Lines(size_t most) const {
 void CallStack::FindSources(const std::vector<const CallStack*>& stacks, size_t most) {
     std::vector<const void*> calls;
     for (const CallStack* const stack : stacks) {
-        const std::vector<const void*> shown = stack->Shown(most);
+        const std::vector<const void*> shown =
+            stack->script == nullptr ? stack->Shown(most) : std::vector<const void*>();
         calls.insert(calls.end(), shown.begin(), shown.end());
     }
     (void)FindSourcePlaces(calls);
@@ -130,7 +195,11 @@ void CallStack::FindSources(const std::vector<const CallStack*>& stacks, size_t 
 
 void CallStack::Write(size_t most) const noexcept {
     size_t written = 0;
-    for (int frame = FirstShown(); frame < frames && written < most; ++frame, ++written) {
+    for (const char* line = script; line != nullptr && written < most; ++written) {
+        line = WriteScriptLine(line);
+    }
+    for (int frame = script != nullptr ? frames : FirstShown(); frame < frames && written < most;
+         ++frame, ++written) {
         const char* const call = CallBefore(addresses[frame]);
         Dl_info info{};
         const bool known = dladdr(call, &info) != 0 && info.dli_fname != nullptr;
@@ -149,15 +218,16 @@ CallStack CallStack::And(const CallStack& other) const {
     CallStack both;
     for (const CallStack* const stack : {this, &other}) {
         const int first = stack->FirstShown();
-        const int taken = std::min(kMostFrames / 2, stack->frames - first);
+        const int taken = std::min(kMostFrames / 2 - 1, stack->frames - first);
         std::copy_n(stack->addresses + first, taken, both.addresses + both.frames);
         both.frames += taken;
+        both.addresses[both.frames++] = const_cast<char*>(stack->script);  // for comparisons only
     }
     return both;
 }
 
 uint64_t CallStack::Hash() const {
-    uint64_t hash = 0;
+    uint64_t hash = reinterpret_cast<uintptr_t>(script);
     for (int frame = 0; frame < frames; ++frame) {
         hash = hash * 0x9E3779B97F4A7C15 + reinterpret_cast<uintptr_t>(addresses[frame]);
         hash ^= hash >> 29;
@@ -166,11 +236,14 @@ uint64_t CallStack::Hash() const {
 }
 
 bool CallStack::operator==(const CallStack& other) const {
-    return std::equal(addresses, addresses + frames, other.addresses,
-                      other.addresses + other.frames);
+    return script == other.script && std::equal(addresses, addresses + frames, other.addresses,
+                                                other.addresses + other.frames);
 }
 
 bool CallStack::operator<(const CallStack& other) const {
+    if (script != other.script) {
+        return std::less<const char*>()(script, other.script);
+    }
     return std::lexicographical_compare(addresses, addresses + frames, other.addresses,
                                         other.addresses + other.frames);
 }

@@ -89,7 +89,7 @@ std::string Finding::JsonLine(uint64_t count, size_t* countAt) const {
     FindingFields stacks;
     for (const NamedStack& named : stacks_) {
         if (!named.name.empty()) {
-            stacks.Add(named.name, named.stack.Lines(kMostFramesOfJson));
+            stacks.Add(named.name, named.stack.AllLines(kMostFramesOfJson));
         }
     }
     FindingFields all;

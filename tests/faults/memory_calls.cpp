@@ -62,6 +62,7 @@ std::vector<Call> MemoryCalls() {
                       reinterpret_cast<aclrtHostMemMapCapability*>(s.host)),
         ADVSTEP_PLAIN(advstepPoisonMemory, s.device, 64),
         ADVSTEP_PLAIN(advstepUnpoisonMemory, s.device, 64),
+        ADVSTEP_PLAIN(advstepSetScriptFrames, nullptr),
         ADVSTEP_TAKES(aclrtFree, aclrtMalloc(&s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST), s.made),
         {"aclrtFreeWhileInUse",
          [](Scene& s) -> int {

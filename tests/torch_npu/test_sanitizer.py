@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of torch under ADVANCE_STEP_SANITIZE, each in a process of its own."""
 
+import json
 import subprocess
 import sys
 
@@ -29,6 +30,73 @@ def test_a_tensor_that_is_freed_while_another_stream_uses_it_is_found():
     assert (done.returncode, done.stdout) == (1, "end\n"), done.stderr
     assert "sanitizer: race: race: aten::add_.Tensor on stream" in done.stderr
     assert "aten::add_.Tensor reads aten::add_.Tensor: 400000 bytes" in done.stderr
+
+
+LINES = """
+import sys
+import threading
+
+import torch
+import torch_npu
+
+side = torch.npu.Stream()
+
+
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        with torch.npu.stream(side):
+            b.add_(a)
+
+
+def naïve(model):
+    a, b = (torch.zeros(100000, device="npu") for _ in range(2))
+    torch.npu.synchronize()
+    model(a, b)
+    del a
+    again = torch.zeros(100000, device="npu")
+    torch.npu.synchronize()
+
+
+if sys.argv[1] == "thread":
+    thread = threading.Thread(target=naïve, args=(Model(),))
+    thread.start()
+    thread.join()
+else:
+    exec(compile("naïve(Model())", "a\\nb☃.py", "exec"))
+print("end")
+"""
+
+
+def test_stacks_are_lines_of_python(tmp_path):
+    """Calls that are in torch show the lines of the program, and of torch the innermost one at most."""
+    file = tmp_path / "modell.py"
+    file.write_text(LINES[1:], encoding="utf-8")
+    for how in ("exec", "thread"):
+        findings = tmp_path / how
+        done = subprocess.run([sys.executable, "-m", "advance_step.torch_npu", str(file), how],
+                              env={**variables_of_programs(), **SANITIZED, "ADVANCE_STEP_SANITIZE_FILE": str(findings)},
+                              capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (1, "end\n"), done.stderr
+        text = done.stderr[done.stderr.index("advance_step sanitizer:"):done.stderr.index("advance_step sanitizer: 1 finding")]
+        assert len(text.splitlines()) <= 15
+        # In exec a frame of the line with a name of other characters follows, in the thread those of threading.
+        assert f"  aten::add_.Tensor queued by\n      {file}:13 in Model.forward\n      {file}:19 in naïve\n" in text
+        assert f"      {file}:21 in naïve\n" in text
+        assert ("      a?b☃.py:1 in <module>\n" in text) == (how == "exec")
+        stacks = json.loads(findings.read_text(encoding="utf-8").splitlines()[0])["stacks"]
+        assert stacks["first"][0] == f"{file}:13 in Model.forward"
+        assert any("libtorch" in frame for frame in stacks["first"])
+
+
+def test_findings_of_other_lines_are_others_and_lines_are_suppressed(program, tmp_path):
+    calls = "\nuse(lambda a: None)\nuse(lambda a: None)\nfor _ in range(2): use(lambda a: None)"
+    done = subprocess.run([sys.executable, "-m", "advance_step.torch_npu", "-c", USE + calls],
+                          env={**variables_of_programs(), **SANITIZED}, capture_output=True, text=True)
+    assert "advance_step sanitizer: 4 findings at 3 places\n  2 times: race" in done.stderr, done.stderr
+    suppressions = tmp_path / "suppressions"
+    suppressions.write_text("use\n", encoding="utf-8")
+    done = program.run("-c", USE + calls, **SANITIZED, ADVANCE_STEP_SANITIZE_SUPPRESSIONS=str(suppressions))
+    assert "sanitizer" not in done.stderr
 
 
 RIGHT = USE + """

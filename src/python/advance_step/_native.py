@@ -8,7 +8,7 @@ import os
 import pathlib
 from typing import Any
 
-from . import _aclnn_operators, _graphs, _parts, _torch_operators, _torch_versions
+from . import _aclnn_operators, _graphs, _parts, _python_lines, _torch_operators, _torch_versions
 
 _libraries: list[ctypes.CDLL] = []
 
@@ -91,6 +91,7 @@ def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
     library = ctypes.CDLL(str(file))
     _libraries.append(library)  # registrations refer to it
     _bind(library)
+    _parts.attempt(torch, "the lines of Python in call stacks", _python_lines.show, torch, library)
     # A trace and the sanitizer see only work that runs in streams.
     sanitized = os.environ.get("ADVANCE_STEP_SANITIZE", "") not in ("", "off")
     queue = queue or sanitized or bool(os.environ.get("ADVANCE_STEP_TRACE"))

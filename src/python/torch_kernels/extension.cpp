@@ -7,10 +7,13 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "torch_kernels/device/captured_draws.h"
 #include "torch_kernels/device/current_stream.h"
 #include "torch_kernels/device/generators.h"
+#include "torch_kernels/device/python_frames.h"
 #include "torch_kernels/dispatch/host_kernel.h"
 #include "torch_kernels/dispatch/paged.h"
 #include "torch_kernels/dispatch/registrar.h"
@@ -43,6 +46,24 @@ __attribute__((visibility("default"))) void advstep_torch_set(int queueAlways, i
     settings.queueAlways = queueAlways != 0;
     settings.blocking = blocking != 0;
     settings.tellsRuns = tellsRuns != 0;
+}
+
+/// Makes call stacks of the library show lines of Python. `set` is the address of
+/// advstepSetScriptFrames; `folders` are those of libraries, one a line.
+__attribute__((visibility("default"))) void advstep_torch_show_python(void* set,
+                                                                      const char* folders) {
+    std::istringstream lines(folders);
+    std::vector<std::string> all;
+    for (std::string folder; std::getline(lines, folder);) {
+        all.push_back(folder);
+    }
+    SetLibraryFolders(std::move(all));
+    (void)reinterpret_cast<int (*)(size_t(*)(char*, size_t))>(set)(&PythonFrames);
+}
+
+/// What call stacks of the calling thread show: AdvStepScriptFrames.
+__attribute__((visibility("default"))) size_t advstep_torch_python_frames(char* text, size_t room) {
+    return PythonFrames(text, room);
 }
 
 /// Takes over torch's operators, except those with the names in `kept`, with a space between.

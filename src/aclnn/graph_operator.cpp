@@ -37,6 +37,11 @@ constexpr std::string_view kSources[] = {"Data", "RefData", "Variable", "Const",
 // The bytes of a tie that has no function choose, as libraries have it that were compiled before.
 constexpr size_t kBytesWithoutChoice = offsetof(AdvStepGraphOperator, choose);
 
+bool HasTensor(const AdvStepOperatorTable& table, std::string_view name) {
+    return std::any_of(table.tensors, table.tensors + table.tensorCount,
+                       [&](const AdvStepOperatorTensor& tensor) { return tensor.name == name; });
+}
+
 Status CheckAttributes(const AdvStepGraphOperator& tie) {
     if (tie.attributeCount > ADVSTEP_GRAPH_MOST_ATTRIBUTES ||
         (tie.attributes == nullptr && tie.attributeCount > 0)) {
@@ -48,10 +53,16 @@ Status CheckAttributes(const AdvStepGraphOperator& tie) {
         if (attribute.name == nullptr || attribute.name[0] == '\0') {
             return Error(ACLNN_ERR_PARAM_INVALID, "attribute {} has no name; expected one", place);
         }
-        if (attribute.kind < ADVSTEP_GRAPH_INT || attribute.kind > ADVSTEP_GRAPH_LIST_BOOL) {
+        if (attribute.kind < ADVSTEP_GRAPH_INT || attribute.kind > ADVSTEP_GRAPH_LIST_LENGTH) {
             return Error(ACLNN_ERR_PARAM_INVALID, "attribute {} has kind {}; expected {} to {}",
                          attribute.name, attribute.kind, static_cast<int>(ADVSTEP_GRAPH_INT),
-                         static_cast<int>(ADVSTEP_GRAPH_LIST_BOOL));
+                         static_cast<int>(ADVSTEP_GRAPH_LIST_LENGTH));
+        }
+        if (attribute.kind >= ADVSTEP_GRAPH_INPUT_INTS && !HasTensor(*tie.table, attribute.name)) {
+            return Error(ACLNN_ERR_PARAM_INVALID,
+                         "attribute {} has kind {}, and the table has no tensor of its name; "
+                         "expected one",
+                         attribute.name, attribute.kind);
         }
     }
     return {};

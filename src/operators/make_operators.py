@@ -322,27 +322,43 @@ class GraphType:
     name: str
     inputs: list
     optional: set
+    lists: set  # inputs and outputs that are dynamic
+    read: dict  # input: the kind of its elements, which are its value in expressions
     outputs: dict  # name: what has its dtype, or empty
     attributes: list
-    calls: list  # (condition or empty, function without aclnn, arguments)
+    calls: list  # (condition, definition or empty, function without aclnn, arguments)
 
     def tensors(self):
         return self.inputs + list(self.outputs)
 
+    def facts(self):
+        """The attributes of its tie."""
+        return (self.attributes + [GraphAttribute(name, kind, "", False) for name, kind in self.read.items()]
+                + [GraphAttribute(name, "list", "", False) for name in self.tensors() if name in self.lists])
+
 
 GRAPH_CALL = re.compile(r"(?:(.*[^:]):\s)?\s*(\w+)\((.*)\)")
+GRAPH_DEFINITION = re.compile(r"(\w+) = (.*)")
 GRAPH_KINDS = {"Int": ("ADVSTEP_GRAPH_INT", "int64_t", "Int"), "Float": ("ADVSTEP_GRAPH_FLOAT", "double", "Real"),
-               "Bool": ("ADVSTEP_GRAPH_BOOL", "bool", "Flag"), "ListInt": ("ADVSTEP_GRAPH_LIST_INT", "NumberList", "List")}
+               "Bool": ("ADVSTEP_GRAPH_BOOL", "bool", "Flag"), "ListInt": ("ADVSTEP_GRAPH_LIST_INT", "NumberList", "List"),
+               "String": ("ADVSTEP_GRAPH_TEXT", "char* const", "Text"), "Type": ("ADVSTEP_GRAPH_TYPE", "int64_t", "Int"),
+               # Of inputs: elements, and the length of a list.
+               "ints": ("ADVSTEP_GRAPH_INPUT_INTS", "NumberList", "List"),
+               "number": ("ADVSTEP_GRAPH_INPUT_NUMBERS", "Number", "NumberOf"),
+               "list": ("ADVSTEP_GRAPH_LIST_LENGTH", "TensorRun", "Run")}
 # What makes an argument of an expression.
-GRAPH_ARGUMENT = {"kTensor": "static_cast<const aclTensor*>({})", "kScalar": "node.Scalar({})",
-                  "kIntArray": "node.Array({})", "kInt": "node.Integer({})", "kReal": "static_cast<double>({})",
-                  "kFlag": "static_cast<bool>({})", "kDataType": "node.Type({})"}
+GRAPH_ARGUMENT = {"kTensor": "static_cast<const aclTensor*>({})", "kTensorList": "node.Tensors({})",
+                  "kScalar": "node.Scalar({})", "kIntArray": "node.Array({})", "kInt": "node.Integer({})",
+                  "kReal": "static_cast<double>({})", "kFlag": "static_cast<bool>({})", "kDataType": "node.Type({})",
+                  "kText": "static_cast<const char*>({})"}
+# Marks behind the name of an input, in README.md.
+GRAPH_MARKS = {"!": "ints", "#": "number"}
 
 
 def split_arguments(text):
     parts, depth = [""], 0
     for letter in text:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
+        depth += {"(": 1, ")": -1, "{": 1, "}": -1}.get(letter, 0)
         if letter == "," and depth == 0:
             parts.append("")
         else:
@@ -355,11 +371,19 @@ def read_graph_type(where, text):
     if len(columns) != 5:
         raise SystemExit(f"{where}: expected 5 columns")
     name, inputs, outputs, attributes, calls = columns
-    made = GraphType(name, [word.rstrip("?") for word in inputs.split()],
-                     {word.rstrip("?") for word in inputs.split() if word.endswith("?")},
-                     dict((word.split("=") + [""])[:2] for word in outputs.split()), [], [])
+    bare = {word: word.rstrip("?*!#") for word in inputs.split()}
+    made = GraphType(name, list(bare.values()), {bare[word] for word in bare if "?" in word},
+                     {bare[word] for word in bare if "*" in word},
+                     {bare[word]: GRAPH_MARKS[mark] for word in bare for mark in GRAPH_MARKS if mark in word},
+                     {}, [], [])
+    for word in outputs.split():
+        output, _, like = word.partition("=")
+        made.outputs[output.rstrip("*")] = like
+        made.lists |= {output.rstrip("*")} if output.endswith("*") else set()
     for attribute in filter(None, (part.strip() for part in attributes.split(", "))):
         word, kind, *rest = attribute.split()
+        if kind not in GRAPH_KINDS:
+            raise SystemExit(f"{where}: attribute {word} has kind {kind}")
         made.attributes.append(GraphAttribute(word, kind, rest[0] if rest else "", rest[1:] == ["!"]))
     for call in (part.strip() for part in calls.split(";")):
         match = GRAPH_CALL.fullmatch(call)
@@ -394,23 +418,33 @@ def graph_make(made, functions):
     """The function that makes the call of a node."""
     places = {function.name: place for place, function in enumerate(functions)}
     names = made.tensors() + [attribute.name for attribute in made.attributes]
-    word = re.compile(r"(?<![\w.\"])(" + "|".join(names) + r")\b(?!\()")
+    word = re.compile(r"(?<![\w.\"])(" + "|".join(names) + r")\b(?![(\"])")
 
     def local(text):
         return word.sub(lambda match: f"of_{match[1]}", text)
-    body = [f"    [[maybe_unused]] const aclTensor* const of_{name} = node.Tensor({place});"
-            for place, name in enumerate(made.tensors())]
-    for place, attribute in enumerate(made.attributes):
-        _, declared, accessor = GRAPH_KINDS[attribute.kind]
-        body.append(f"    [[maybe_unused]] const {declared} of_{attribute.name} = node.{accessor}({place});")
-        if attribute.fixed:
-            default = {"true": "1", "false": "0"}.get(attribute.default, attribute.default)
-            body.append(f'    node.Default("{attribute.name}", static_cast<double>(of_{attribute.name}), {default});')
+    body = []
+    for place, name in enumerate(made.tensors()):
+        if name in made.lists:
+            body.append(f"    [[maybe_unused]] const TensorRun of_{name} = node.Run({place});")
+        elif name not in made.read:
+            body.append(f"    [[maybe_unused]] const aclTensor* const of_{name} = node.Tensor({place});")
+    for place, fact in enumerate(made.facts()):
+        _, declared, accessor = GRAPH_KINDS[fact.kind]
+        if fact.kind != "list":
+            body.append(f"    [[maybe_unused]] const {declared} of_{fact.name} = node.{accessor}({place});")
+        if fact.fixed:
+            default = {"true": "1", "false": "0"}.get(fact.default, fact.default)
+            given = f"of_{fact.name}" if fact.kind == "String" else f"static_cast<double>(of_{fact.name})"
+            body.append(f'    node.Default("{fact.name}", {given}, {default});')
     for condition, called, arguments in made.calls:
         function = functions[places["aclnn" + called]]
         given = ", ".join(GRAPH_ARGUMENT[argument.kind].format(local(text))
                           for argument, text in zip(function.arguments, arguments))
         call = f"node.Call(kFunctions[{places[function.name]}], &{function.name}, {{{given}}});"
+        definition = GRAPH_DEFINITION.fullmatch(condition)
+        if definition:
+            body.append(f"    const auto {definition[1]} = {local(definition[2])};")
+            condition = ""
         body.append(f"    if ({local(condition)}) {{\n        {call}\n        return;\n    }}" if condition else f"    {call}")
     return f"void Make{made.name}(GraphNode& node) {{\n" + "\n".join(body) + "\n}"
 
@@ -424,20 +458,22 @@ def graph_rows(made, place):
     outputs = []
     for output, like in made.outputs.items():
         kind, at = (("kResult", 0) if not like else ("kTensor", tensors.index(like)) if like in made.inputs
-                    else ("kAttribute", attributes.index(like)))
+                    else ("kAttribute", attributes.index(like)) if like in attributes
+                    else ("kFixed", "ACL_" + like))
         outputs.append(f"{{{tensors.index(output)}, GraphOutput::{kind}, {at}}}")
     text = [f"constexpr AdvStepOperatorTensor kTensorsOf{name}[] = {{{rows}}};",
             f"constexpr GraphOutput kOutputsOf{name}[] = {{{', '.join(outputs)}}};"]
-    if made.attributes:
+    facts = made.facts()
+    if facts:
         text.append(f"constexpr AdvStepGraphAttribute kAttributesOf{name}[] = {{" + ", ".join(
-            f'{{"{attribute.name}", {GRAPH_KINDS[attribute.kind][0]}, INT64_MIN, INT64_MAX}}'
-            for attribute in made.attributes) + "};")
+            f'{{"{fact.name}", {GRAPH_KINDS[fact.kind][0]}, INT64_MIN, INT64_MAX}}' for fact in facts) + "};")
+    rows_of_facts = "kAttributesOf" + name if facts else "nullptr"
     text.append(f"constexpr GraphType kType{name} = {{{{sizeof(AdvStepOperatorTable), ADVSTEP_OPERATOR_INTERFACE, "
                 f'"aclnn{made.calls[0][1]}", kTensorsOf{name}, {len(tensors)}, {8 * len(tensors)}, 0}}, &Make{name}, '
-                f"kOutputsOf{name}, {len(outputs)}}};")
+                f"kOutputsOf{name}, {len(outputs)}, {rows_of_facts}, {len(facts)}}};")
     text.append(
-        f"constexpr AdvStepGraphOperator kTie{name} = {{sizeof(AdvStepGraphOperator), {len(attributes)}, "
-        f'"{name}", &kType{name}.table, {"kAttributesOf" + name if attributes else "nullptr"}, &Plan<kType{name}>, '
+        f"constexpr AdvStepGraphOperator kTie{name} = {{sizeof(AdvStepGraphOperator), {len(facts)}, "
+        f'"{name}", &kType{name}.table, {rows_of_facts}, &Plan<kType{name}>, '
         f"&aclnn{made.calls[0][1]}, &Infer<kType{name}>, "
         f'{"&Choose<kType" + name + ">" if len(made.calls) > 1 else "nullptr"}, 0}};')
     return text
@@ -465,7 +501,8 @@ def graph_types(path):
     functions = read_functions()
     types = read_graph_types(functions)
     called = sorted({"aclnn" + call[1] for made in types for call in made.calls})
-    text = [MADE, '#include "src/operators/entry/functions.h"', '#include "src/operators/entry/graph_node.h"\n',
+    text = [MADE, '#include "src/operators/entry/functions.h"', '#include "src/operators/entry/graph_layers.h"',
+            '#include "src/operators/entry/graph_node.h"', '#include "src/operators/entry/graph_shapes.h"\n',
             'extern "C" {', *(f"ADVSTEP_API {phase_two(function)};" for function in functions if function.name in called),
             "}\n", "namespace advstep_operators {", "namespace {", GRAPH_FUNCTIONS]
     for place, made in enumerate(types):
@@ -486,11 +523,11 @@ def protos(folder):
             f"#ifndef {guard}\n#define {guard}\n", '#include "graph/operator_reg.h"\n', "namespace ge {\n"]
     for made in read_graph_types(read_functions()):
         text.append(f"REG_OP({made.name})")
-        text += [f"    .{'OPTIONAL_INPUT' if name in made.optional else 'INPUT'}({name}, TensorType::ALL())"
-                 for name in made.inputs]
-        text += [f"    .OUTPUT({name}, TensorType::ALL())" for name in made.outputs]
+        for name in made.tensors():
+            form = "OUTPUT" if name in made.outputs else "OPTIONAL_INPUT" if name in made.optional else "INPUT"
+            text.append(f"    .{'DYNAMIC_' if name in made.lists else ''}{form}({name}, TensorType::ALL())")
         for attribute in made.attributes:
-            default = attribute.default + ("F" if attribute.kind == "Float" else "")
+            default = attribute.default.replace(",", ", ") + ("F" if attribute.kind == "Float" else "")
             text.append(f"    .ATTR({attribute.name}, {attribute.kind}, {default})" if attribute.default else
                         f"    .REQUIRED_ATTR({attribute.name}, {attribute.kind})")
         text.append(f"    .OP_END_FACTORY_REG({made.name})\n")
@@ -500,7 +537,7 @@ def protos(folder):
 
 def listed_types():
     rows = [{"type": made.name, "inputs": made.inputs, "optional": sorted(made.optional),
-             "outputs": list(made.outputs),
+             "lists": sorted(made.lists), "read": sorted(made.read), "outputs": list(made.outputs),
              "attributes": [{"name": each.name, "kind": each.kind, "default": each.default, "fixed": each.fixed}
                             for each in made.attributes]}
             for made in read_graph_types(read_functions())]

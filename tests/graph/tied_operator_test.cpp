@@ -94,7 +94,8 @@ struct WrongTie {
 
 TEST_F(TiedOperatorTest, AWrongTieIsRefusedWhenItIsMadeAndWhenItsTypeRuns) {
     static constexpr AdvStepGraphAttribute kNameless = {"", ADVSTEP_GRAPH_INT, 0, 1};
-    static constexpr AdvStepGraphAttribute kNoKind = {"a", 9, 0, 1};
+    static constexpr AdvStepGraphAttribute kNoKind = {"a", 12, 0, 1};
+    static constexpr AdvStepGraphAttribute kNoTensor = {"a", ADVSTEP_GRAPH_INPUT_INTS, 0, 1};
     const WrongTie wrong[] = {
         {"", [](AdvStepGraphOperator*) {}, "type is empty; expected the name of REG_OP"},
         {"Step", [](AdvStepGraphOperator*) {}, "which graph mode has itself"},
@@ -108,7 +109,9 @@ TEST_F(TiedOperatorTest, AWrongTieIsRefusedWhenItIsMadeAndWhenItsTypeRuns) {
         {"WrongName", [](AdvStepGraphOperator* t) { t->attributes = &kNameless; },
          "attribute 0 has no name"},
         {"WrongKind", [](AdvStepGraphOperator* t) { t->attributes = &kNoKind; },
-         "attribute a has kind 9; expected 0 to 6"},
+         "attribute a has kind 12; expected 0 to 11"},
+        {"WrongFact", [](AdvStepGraphOperator* t) { t->attributes = &kNoTensor; },
+         "attribute a has kind 9, and the table has no tensor of its name; expected one"},
     };
     for (const WrongTie& one : wrong) {
         auto* const tie = new AdvStepGraphOperator(advstepGraphOperatorOf_TestMix);

@@ -5,21 +5,26 @@
 //
 // A line is one of
 //   type NAME
+//   list NAME in|out COUNT          a dynamic input or output
 //   input NAME DTYPE FILE RANK DIM...
+//   const NAME DTYPE FILE RANK DIM...
 //   attr NAME KIND VALUE...
 //   run CASE OUTPUTS
 // and each run prints "CASE ok", or "CASE failed: MESSAGE", and a line "DTYPE DIM..." for each
-// output, whose bytes are in FOLDER/CASE.OUTPUT.
+// output, whose bytes are in FOLDER/CASE.OUTPUT. A graph that computes runs again on a stream, in
+// device memory, and has to have the same outputs.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "acl/acl.h"
 #include "all_ops.h"
 #include "ge/ge_api.h"
 
@@ -28,11 +33,56 @@ namespace {
 struct Input {
     std::string name;
     ge::Tensor tensor;
+    bool isConst;
+};
+
+// A handle that makes dynamic inputs and outputs of any type.
+class Grown : public ge::Operator {
+ public:
+    explicit Grown(const ge::Operator& op) : ge::Operator(op) {}
+    void Grow(const std::string& name, bool isInput, uint32_t count) {
+        if (isInput) {
+            DeclareDynamicInputs(name.c_str(), count, true);
+        } else {
+            DeclareDynamicOutputs(name.c_str(), count);
+        }
+    }
+};
+
+// Tensors in device memory that is freed with the object.
+class DeviceTensors {
+ public:
+    explicit DeviceTensors(const std::vector<ge::Tensor>& like) {
+        for (const ge::Tensor& tensor : like) {
+            void* address = nullptr;
+            if (aclrtMalloc(&address, tensor.GetSize() + 1, ACL_MEM_MALLOC_HUGE_FIRST) !=
+                ACL_SUCCESS) {
+                std::exit(3);
+            }
+            std::memcpy(address, tensor.GetData(), tensor.GetSize());
+            ge::Tensor made(tensor.GetTensorDesc());
+            made.SetData(static_cast<uint8_t*>(address), tensor.GetSize(), [](uint8_t*) {});
+            tensors.push_back(made);
+        }
+    }
+    ~DeviceTensors() {
+        for (ge::Tensor& tensor : tensors) {
+            (void)aclrtFree(tensor.GetData());
+        }
+    }
+    DeviceTensors(const DeviceTensors&) = delete;
+    DeviceTensors& operator=(const DeviceTensors&) = delete;
+
+    std::vector<ge::Tensor> tensors;
 };
 
 class Script {
  public:
-    explicit Script(std::string folder) : folder_(std::move(folder)), session_({}) {}
+    explicit Script(std::string folder) : folder_(std::move(folder)), session_({}) {
+        if (aclrtSetDevice(0) != ACL_SUCCESS || aclrtCreateStream(&stream_) != ACL_SUCCESS) {
+            std::exit(3);
+        }
+    }
 
     void Line(const std::string& line) {
         std::istringstream words(line);
@@ -42,8 +92,14 @@ class Script {
             words >> type_;
             inputs_.clear();
             operator_ = ge::OperatorFactory::CreateOperator("tested", type_.c_str());
-        } else if (word == "input") {
-            ReadInput(words);
+        } else if (word == "list") {
+            std::string name;
+            std::string form;
+            uint32_t count = 0;
+            words >> name >> form >> count;
+            Grown(operator_).Grow(name, form == "in", count);
+        } else if (word == "input" || word == "const") {
+            ReadInput(words, word == "const");
         } else if (word == "attr") {
             ReadAttribute(words);
         } else if (word == "run") {
@@ -55,7 +111,7 @@ class Script {
     }
 
  private:
-    void ReadInput(std::istringstream& words) {
+    void ReadInput(std::istringstream& words, bool isConst) {
         std::string name;
         std::string file;
         int32_t dtype = 0;
@@ -70,7 +126,8 @@ class Script {
                                 std::istreambuf_iterator<char>());
         const ge::TensorDesc desc(ge::Shape(dims), ge::FORMAT_ND, static_cast<ge::DataType>(dtype));
         inputs_.push_back(
-            {name, ge::Tensor(desc, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size())});
+            {name, ge::Tensor(desc, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()),
+             isConst});
     }
 
     void ReadAttribute(std::istringstream& words) {
@@ -89,6 +146,14 @@ class Script {
             int64_t value = 0;
             words >> value;
             operator_.SetAttr(name.c_str(), value);
+        } else if (kind == "String") {
+            std::string value;
+            words >> value;
+            operator_.SetAttr(name.c_str(), value);
+        } else if (kind == "Type") {
+            int value = 0;
+            words >> value;
+            operator_.SetAttr(name.c_str(), static_cast<ge::DataType>(value));
         } else {
             const std::vector<int64_t> values((std::istream_iterator<int64_t>(words)),
                                               std::istream_iterator<int64_t>());
@@ -100,8 +165,14 @@ class Script {
         std::vector<ge::Operator> sources;
         std::vector<ge::Tensor> given;
         for (const Input& input : inputs_) {
-            auto source = ge::op::Data(input.name.c_str())
-                              .set_attr_index(static_cast<int64_t>(sources.size()));
+            if (input.isConst) {
+                auto made = ge::op::Const(input.name.c_str()).set_attr_value(input.tensor);
+                operator_.SetInput(input.name.c_str(), made);
+                sources.push_back(made);
+                continue;
+            }
+            auto source =
+                ge::op::Data(input.name.c_str()).set_attr_index(static_cast<int64_t>(given.size()));
             operator_.SetInput(input.name.c_str(), source);
             sources.push_back(source);
             given.push_back(input.tensor);
@@ -121,10 +192,39 @@ class Script {
             std::printf("%s failed: %s\n", name.c_str(), message.c_str());
             return;
         }
+        const std::string wrong = RunOnStream(id, given, results);
+        if (!wrong.empty()) {
+            std::printf("%s failed: %s\n", name.c_str(), wrong.c_str());
+            return;
+        }
         std::printf("%s ok\n", name.c_str());
         for (size_t place = 0; place < results.size(); ++place) {
             Write(name + "." + std::to_string(place), results[place]);
         }
+    }
+
+    // Returns what is wrong with the run.
+    std::string RunOnStream(uint32_t id, const std::vector<ge::Tensor>& given,
+                            const std::vector<ge::Tensor>& wanted) {
+        const DeviceTensors inputs(given);
+        DeviceTensors outputs(wanted);
+        for (ge::Tensor& output : outputs.tensors) {
+            std::memset(output.GetData(), 0xa5, output.GetSize());
+        }
+        if (session_.RunGraphWithStreamAsync(id, stream_, inputs.tensors, outputs.tensors) !=
+                ge::SUCCESS ||
+            aclrtSynchronizeStream(stream_) != ACL_SUCCESS) {
+            return std::string("on a stream: ") + ge::GEGetErrorMsgV2().GetString();
+        }
+        for (size_t place = 0; place < wanted.size(); ++place) {
+            const ge::Tensor& made = outputs.tensors[place];
+            if (made.GetTensorDesc().GetShape().GetDims() !=
+                    wanted[place].GetTensorDesc().GetShape().GetDims() ||
+                std::memcmp(made.GetData(), wanted[place].GetData(), made.GetSize()) != 0) {
+                return "on a stream: output " + std::to_string(place) + " differs";
+            }
+        }
+        return "";
     }
 
     void Write(const std::string& file, const ge::Tensor& tensor) const {
@@ -140,6 +240,7 @@ class Script {
 
     std::string folder_;
     ge::Session session_;
+    aclrtStream stream_ = nullptr;
     std::string type_;
     ge::Operator operator_;
     std::vector<Input> inputs_;
@@ -149,7 +250,7 @@ class Script {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3 || ge::GEInitialize({}) != ge::SUCCESS) {
+    if (argc != 3 || aclInit(nullptr) != ACL_SUCCESS || ge::GEInitialize({}) != ge::SUCCESS) {
         return 2;
     }
     {

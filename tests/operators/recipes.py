@@ -222,6 +222,8 @@ RECIPES = {
     "aclnnArange": lambda n: v(start=1, end=9, step=2),
     "aclnnRange": lambda n: v(start=1, end=9, step=2),
     "aclnnCat": lambda n: v(tensors=[rand(2, 3), rand(4, 3)], dim=0),
+    "aclnnAddN": lambda n: v(tensors=[rand(3, 5), rand(3, 5), rand(5)]),
+    "aclnnEinsum": lambda n: v(tensors=[rand(3, 5), rand(5, 4)], equation="ij,jk->ik"),
     "aclnnStack": lambda n: v(tensors=[rand(2, 3), rand(2, 3)], dim=1),
     "aclnnConstantPadNd": lambda n: v(self=rand(3, 4), pad=[1, 2], value=3),
     "aclnnEmbedding": lambda n: v(weight=rand(5, 3), indices=ints(5, 2, 4, dtype=torch.int32)),

@@ -174,7 +174,7 @@ HELPERS = {
     "Index": index, "Product": product, "AddProduct": add_product, "DivideRounded": divide_rounded,
     "Remainder": divided(torch.remainder), "Fmod": divided(torch.fmod), "FloorDivide": divided(torch.floor_divide),
     "GatherRows": gather_rows, "ScatterInto": scatter_into, "OneHot": one_hot, "ScatterNd": scatter_nd,
-    "SliceAlong": slice_along, "Series": series, "PreluBackward": prelu_backward,
+    "AddAll": lambda tensors: sum(tensors[1:], tensors[0]), "SliceAlong": slice_along, "Series": series, "PreluBackward": prelu_backward,
     "BatchNorm": batch_norm, "Convolve": convolve, "MaxPool2d": max_pool,
     "CrossEntropyOfProbabilities": cross_entropy, "SolveTriangular": solve_triangular, "MaskedDropout": dropped,
     "Unscaled": unscaled, "Numbers": numbers, "Number": lambda tensor: tensor.item(),

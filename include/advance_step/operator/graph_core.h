@@ -23,24 +23,37 @@ typedef enum {
     ADVSTEP_GRAPH_NUMBER = 3, /* an aclScalar, which may be Int, Float or Bool in the IR */
     ADVSTEP_GRAPH_LIST_INT = 4,
     ADVSTEP_GRAPH_LIST_FLOAT = 5,
-    ADVSTEP_GRAPH_LIST_BOOL = 6
+    ADVSTEP_GRAPH_LIST_BOOL = 6,
+    ADVSTEP_GRAPH_TEXT = 7, /* String in the IR */
+    ADVSTEP_GRAPH_TYPE = 8, /* Type in the IR: an aclDataType */
+    /* These three are no attributes in the IR, but facts of the table's tensor of the same name.
+     * The first two are the elements of an input, which graph mode reads on the host while it plans
+     * the node; none if the node leaves it out. They are a LIST_INT if they are whole numbers, and
+     * a LIST_DOUBLE otherwise. */
+    ADVSTEP_GRAPH_INPUT_INTS = 9,     /* of an input of INT32 or INT64 */
+    ADVSTEP_GRAPH_INPUT_NUMBERS = 10, /* of an input of whole or real numbers */
+    /* The tensor is a dynamic input or output: a list. The value, an Int, is the number of its
+     * tensors, which follow one another wherever an array has an entry for each tensor. */
+    ADVSTEP_GRAPH_LIST_LENGTH = 11,
+    ADVSTEP_GRAPH_LIST_DOUBLE = 12 /* of values only */
 } AdvStepGraphKind;
 
 /// An attribute of a type.
 typedef struct {
     const char* name; /* as the aclnn call's header spells it */
-    int32_t kind;     /* AdvStepGraphKind */
+    int32_t kind;     /* AdvStepGraphKind, except ADVSTEP_GRAPH_LIST_DOUBLE */
     int64_t least;    /* the range of an ADVSTEP_GRAPH_INT */
     int64_t most;
 } AdvStepGraphAttribute;
 
 /// The value of an attribute of a node.
 typedef struct {
-    int32_t kind;     /* AdvStepGraphKind, except ADVSTEP_GRAPH_NUMBER */
-    int64_t integer;  /* the value of an Int or a Bool */
+    int32_t kind;     /* AdvStepGraphKind of the value itself */
+    int64_t integer;  /* the value of an Int, a Bool or a Type */
     double real;      /* the value of a Float */
-    const void* list; /* the values of a list: int64_t, float or bool */
-    uint64_t count;   /* the number of values of a list */
+    const void* list; /* the values of a list: int64_t, float, bool or double; or a text, which ends
+                         with 0 */
+    uint64_t count;   /* the number of values of a list, or of the letters of a text */
 } AdvStepGraphValue;
 
 /// The shape and data type of an output.

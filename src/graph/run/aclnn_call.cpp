@@ -84,7 +84,7 @@ Outcome PlanAclnn(const RunPlan& plan, const PlannedCall& call, const std::strin
         }
     }
     ADVSTEP_GRAPH_RETURN_IF_ERROR(
-        ChooseCalls(*call.kind, *call.attributes, inputs, &planned->calls));
+        ChooseCalls(*call.kind, call.attributes->values.data(), inputs, &planned->calls));
     const int32_t code =
         planned->calls.plan(InTableOrder(call, tensors).data(), call.attributes->values.data(),
                             &planned->workspaceSize, &planned->executor);

@@ -18,25 +18,6 @@ char LowerOf(char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-// Returns whether two names are equal apart from case and underscores, as block_tables and
-// blockTables are. It is called for each pair of names of a node and its tie in each plan.
-bool IsNameOf(const std::string& name, const char* argument) {
-    for (const char* letter = name.c_str();; ++letter, ++argument) {
-        while (*letter == '_') {
-            ++letter;
-        }
-        while (*argument == '_') {
-            ++argument;
-        }
-        if (LowerOf(*letter) != LowerOf(*argument)) {
-            return false;
-        }
-        if (*letter == '\0') {
-            return true;
-        }
-    }
-}
-
 // Returns the name of an argument as IRs spell it: block_tables for blockTables.
 std::string IrNameOf(const char* argument) {
     std::string name;
@@ -65,8 +46,6 @@ const std::string* OutputFor(const ModelNode& node, const char* argument) {
 bool HasChoice(const AdvStepGraphOperator& tie) {
     return tie.structBytes > offsetof(AdvStepGraphOperator, choose);
 }
-
-bool IsTolerant(const AdvStepGraphOperator& tie) { return HasChoice(tie) && tie.isTolerant != 0; }
 
 // Adds the rules of one tensor of the table.
 Outcome AddTensor(const ModelNode& node, const AdvStepOperatorTensor& tensor, OperatorKind* kind) {
@@ -113,11 +92,54 @@ Outcome AddTensor(const ModelNode& node, const AdvStepOperatorTensor& tensor, Op
     return {};
 }
 
+// Adds the rules of the tensors of a dynamic input or output, whose names in the node are x0, x1
+// and so on.
+Outcome AddList(const ModelNode& node, const AdvStepOperatorTensor& list, OperatorKind* kind) {
+    uint32_t count = 0;
+    for (;; ++count) {
+        const std::string name = list.name + std::to_string(count);
+        const bool isThere = list.isWritten != 0 ? OutputFor(node, name.c_str()) != nullptr
+                                                 : InputFor(node, name.c_str()) != nullptr;
+        if (!isThere) {
+            break;
+        }
+        AdvStepOperatorTensor member = list;
+        member.name = name.c_str();
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(AddTensor(node, member, kind));
+    }
+    if (count == 0 && list.isOptional == 0) {
+        return Fail(kUnlinkedInput,
+                    "dynamic {} {} of {} has no tensors; expected a call of create_dynamic_{}_{}",
+                    list.isWritten != 0 ? "output" : "input", list.name, Describe(node),
+                    list.isWritten != 0 ? "output" : "input", list.name);
+    }
+    kind->counts.push_back(count);
+    return {};
+}
+
+bool IsFact(const AdvStepGraphOperator& tie, const AdvStepOperatorTensor& tensor, int32_t kind) {
+    return std::any_of(tie.attributes, tie.attributes + tie.attributeCount,
+                       [&](const AdvStepGraphAttribute& fact) {
+                           return fact.kind == kind && IsNameOf(fact.name, tensor.name);
+                       });
+}
+
 Outcome MakeKind(const ModelNode& node, const AdvStepGraphOperator& tie, OperatorKind* kind) {
     kind->type = node.type;
     kind->tie = &tie;
     for (uint32_t place = 0; place < tie.table->tensorCount; ++place) {
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(AddTensor(node, tie.table->tensors[place], kind));
+        const AdvStepOperatorTensor& tensor = tie.table->tensors[place];
+        if (IsFact(tie, tensor, ADVSTEP_GRAPH_LIST_LENGTH)) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(AddList(node, tensor, kind));
+            continue;
+        }
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(AddTensor(node, tensor, kind));
+        kind->counts.push_back(1);
+        if (kind->places.back().input) {
+            kind->inputs[*kind->places.back().input].isRead =
+                IsFact(tie, tensor, ADVSTEP_GRAPH_INPUT_INTS) ||
+                IsFact(tie, tensor, ADVSTEP_GRAPH_INPUT_NUMBERS);
+        }
     }
     for (const OutputRule& rule : kind->outputs) {
         if (rule.isNew() && tie.infer == nullptr) {
@@ -125,69 +147,6 @@ Outcome MakeKind(const ModelNode& node, const AdvStepGraphOperator& tie, Operato
                         "output {} of {} is no update of an input, and {} has no function Infer; "
                         "expected one",
                         rule.name, Describe(node), tie.table->call);
-        }
-    }
-    return {};
-}
-
-const char* KindName(int32_t kind) {
-    static constexpr const char* kKindNames[] = {
-        "Int", "Float", "Bool", "Int, Float or Bool", "ListInt", "ListFloat", "ListBool"};
-    return kKindNames[kind];
-}
-
-// Reads one attribute. False: it has another kind.
-bool ReadValue(const AttrValue& from, const AdvStepGraphAttribute& attribute,
-               AttributeValues* all) {
-    AdvStepGraphValue value{};
-    value.kind = attribute.kind;
-    const bool isNumber = attribute.kind == ADVSTEP_GRAPH_NUMBER;
-    if (const auto* integer = std::get_if<int64_t>(&from);
-        integer != nullptr && (isNumber || attribute.kind == ADVSTEP_GRAPH_INT)) {
-        value.kind = ADVSTEP_GRAPH_INT;
-        value.integer = *integer;
-    } else if (const auto* real = std::get_if<float>(&from);
-               real != nullptr && (isNumber || attribute.kind == ADVSTEP_GRAPH_FLOAT)) {
-        value.kind = ADVSTEP_GRAPH_FLOAT;
-        value.real = *real;
-    } else if (const auto* truth = std::get_if<bool>(&from);
-               truth != nullptr && (isNumber || attribute.kind == ADVSTEP_GRAPH_BOOL)) {
-        value.kind = ADVSTEP_GRAPH_BOOL;
-        value.integer = *truth ? 1 : 0;
-    } else if (const auto* integers = std::get_if<std::vector<int64_t>>(&from);
-               integers != nullptr && attribute.kind == ADVSTEP_GRAPH_LIST_INT) {
-        all->integers.push_back(*integers);
-        value.list = all->integers.back().data();
-        value.count = integers->size();
-    } else if (const auto* reals = std::get_if<std::vector<float>>(&from);
-               reals != nullptr && attribute.kind == ADVSTEP_GRAPH_LIST_FLOAT) {
-        all->reals.push_back(*reals);
-        value.list = all->reals.back().data();
-        value.count = reals->size();
-    } else if (const auto* truths = std::get_if<std::vector<bool>>(&from);
-               truths != nullptr && attribute.kind == ADVSTEP_GRAPH_LIST_BOOL) {
-        all->truths.push_back(std::make_unique<bool[]>(truths->size()));
-        std::copy(truths->begin(), truths->end(), all->truths.back().get());
-        value.list = all->truths.back().get();
-        value.count = truths->size();
-    } else {
-        return false;
-    }
-    all->values.push_back(value);
-    return true;
-}
-
-// Refuses attributes that the call does not take, because their values would be lost silently,
-// unless the operator is tolerant. Attributes that begin with an underscore are the framework's.
-Outcome CheckTaken(const ModelNode& node, const AdvStepGraphOperator& tie) {
-    for (const auto& attr : node.attrs) {
-        const std::string& name = attr.first;
-        const bool isTaken = std::any_of(
-            tie.attributes, tie.attributes + tie.attributeCount,
-            [&](const AdvStepGraphAttribute& taken) { return IsNameOf(name, taken.name); });
-        if (!isTaken && name.front() != '_' && !IsTolerant(tie)) {
-            return Fail(kInnerError, "{} has an attribute {}, which {} does not take",
-                        Describe(node), name, tie.table->call);
         }
     }
     return {};
@@ -325,6 +284,25 @@ Outcome CheckLinks(const ModelNode& node, const OperatorKind& kind) {
 
 }  // namespace
 
+bool IsNameOf(const std::string& name, const char* argument) {
+    for (const char* letter = name.c_str();; ++letter, ++argument) {
+        while (*letter == '_') {
+            ++letter;
+        }
+        while (*argument == '_') {
+            ++argument;
+        }
+        if (LowerOf(*letter) != LowerOf(*argument)) {
+            return false;
+        }
+        if (*letter == '\0') {
+            return true;
+        }
+    }
+}
+
+bool IsTolerant(const AdvStepGraphOperator& tie) { return HasChoice(tie) && tie.isTolerant != 0; }
+
 Outcome CheckNode(const ModelNode& node, std::shared_ptr<const OperatorKind>* kind) {
     if (node.IsSource()) {
         return node.outputs.size() == 1 ? Outcome()
@@ -348,40 +326,8 @@ Outcome CheckNode(const ModelNode& node, std::shared_ptr<const OperatorKind>* ki
     return {};
 }
 
-Outcome ReadAttributes(const ModelNode& node, const OperatorKind& kind,
-                       std::shared_ptr<const AttributeValues>* values) {
-    const AdvStepGraphOperator& tie = *kind.tie;
-    auto read = std::make_shared<AttributeValues>();
-    for (uint32_t place = 0; place < tie.attributeCount; ++place) {
-        const AdvStepGraphAttribute& attribute = tie.attributes[place];
-        const auto found =
-            std::find_if(node.attrs.begin(), node.attrs.end(),
-                         [&](const auto& attr) { return IsNameOf(attr.first, attribute.name); });
-        if (found == node.attrs.end()) {
-            return Fail(kInnerError,
-                        "{} has no attribute {}, which {} takes; expected one in its "
-                        "IR",
-                        Describe(node), attribute.name, tie.table->call);
-        }
-        if (!ReadValue(found->second, attribute, read.get())) {
-            return Fail(kInnerError, "attribute {} of {} has another kind; expected {}",
-                        found->first, Describe(node), KindName(attribute.kind));
-        }
-        const int64_t integer = read->values.back().integer;
-        if (attribute.kind == ADVSTEP_GRAPH_INT &&
-            (integer < attribute.least || integer > attribute.most)) {
-            return Fail(kInnerError, "attribute {} of {} is {}; expected {} <= {} <= {}",
-                        found->first, Describe(node), integer, attribute.least, found->first,
-                        attribute.most);
-        }
-    }
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckTaken(node, tie));
-    *values = std::move(read);
-    return {};
-}
-
-Outcome InferOutputs(const ModelNode& node, const OperatorKind& kind, const AttributeValues& values,
-                     const std::vector<const ValueDesc*>& inputs,
+Outcome InferOutputs(const ModelNode& node, const OperatorKind& kind,
+                     const AdvStepGraphValue* values, const std::vector<const ValueDesc*>& inputs,
                      const std::vector<ValueDesc*>& outputs) {
     if (kind.tie->infer == nullptr) {
         return {};
@@ -394,8 +340,7 @@ Outcome InferOutputs(const ModelNode& node, const OperatorKind& kind, const Attr
     std::string words;
     const aclnnStatus code = Ask(
         [&](char* message, uint64_t bytes) {
-            return kind.tie->infer(views.data(), values.values.data(), shapes.data(), message,
-                                   bytes);
+            return kind.tie->infer(views.data(), values, shapes.data(), message, bytes);
         },
         &words);
     if (code != ACLNN_SUCCESS) {
@@ -413,7 +358,7 @@ Outcome InferOutputs(const ModelNode& node, const OperatorKind& kind, const Attr
     return {};
 }
 
-Outcome ChooseCalls(const OperatorKind& kind, const AttributeValues& values,
+Outcome ChooseCalls(const OperatorKind& kind, const AdvStepGraphValue* values,
                     const std::vector<const ValueDesc*>& inputs, AdvStepGraphCalls* calls) {
     *calls = {kind.tie->plan, kind.tie->run};
     if (!HasChoice(*kind.tie) || kind.tie->choose == nullptr) {
@@ -423,7 +368,7 @@ Outcome ChooseCalls(const OperatorKind& kind, const AttributeValues& values,
     std::string words;
     const aclnnStatus code = Ask(
         [&](char* message, uint64_t bytes) {
-            return kind.tie->choose(views.data(), values.values.data(), calls, message, bytes);
+            return kind.tie->choose(views.data(), values, calls, message, bytes);
         },
         &words);
     if (code != ACLNN_SUCCESS) {

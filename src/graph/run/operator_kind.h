@@ -19,6 +19,7 @@ namespace advstep::graph {
 struct InputRule {
     std::string name;
     bool isOptional;
+    bool isRead = false;  // graph mode reads its elements while it plans the node
 };
 
 struct OutputRule {
@@ -45,34 +46,31 @@ struct OperatorKind {
     const AdvStepGraphOperator* tie = nullptr;
     std::vector<InputRule> inputs;
     std::vector<OutputRule> outputs;
-    std::vector<Place> places;  // one for each tensor of the tie's table
+    std::vector<uint32_t> counts;  // of the tensors for each tensor of the tie's table
+    std::vector<Place> places;     // of these tensors, one after another
 };
 
-/// The attributes of a node, with the values of its lists.
-struct AttributeValues {
-    std::vector<AdvStepGraphValue> values;  // in the order of the tie
-    std::vector<std::vector<int64_t>> integers;
-    std::vector<std::vector<float>> reals;
-    std::vector<std::unique_ptr<bool[]>> truths;
-};
+/// Returns whether two names are equal apart from case and underscores, as block_tables and
+/// blockTables are. It is called for each pair of names of a node and its tie in each plan.
+bool IsNameOf(const std::string& name, const char* argument);
+
+/// Returns whether the operator serves nodes with attributes that its calls do not take.
+bool IsTolerant(const AdvStepGraphOperator& tie);
 
 /// Checks links and attributes, and finds the kind of the node, which is null for a source. An
 /// output is an update if the node has an input of the same name.
 Outcome CheckNode(const ModelNode& node, std::shared_ptr<const OperatorKind>* kind);
 
-/// Reads the attributes that the tied calls take.
-Outcome ReadAttributes(const ModelNode& node, const OperatorKind& kind,
-                       std::shared_ptr<const AttributeValues>* values);
-
 /// Asks the operator for the shapes of its outputs.
+/// @param[in]  values   of the attributes of the tie
 /// @param[in]  inputs   of the kind; null: absent
 /// @param[out] outputs  those of the kind; an update keeps its shape if the operator sets none
-Outcome InferOutputs(const ModelNode& node, const OperatorKind& kind, const AttributeValues& values,
-                     const std::vector<const ValueDesc*>& inputs,
+Outcome InferOutputs(const ModelNode& node, const OperatorKind& kind,
+                     const AdvStepGraphValue* values, const std::vector<const ValueDesc*>& inputs,
                      const std::vector<ValueDesc*>& outputs);
 
 /// Asks the operator which calls run a node with these inputs.
-Outcome ChooseCalls(const OperatorKind& kind, const AttributeValues& values,
+Outcome ChooseCalls(const OperatorKind& kind, const AdvStepGraphValue* values,
                     const std::vector<const ValueDesc*>& inputs, AdvStepGraphCalls* calls);
 
 }  // namespace advstep::graph

@@ -16,11 +16,13 @@ namespace {
 // Makes the plan of a run.
 class Planner {
  public:
-    Planner(const GraphModel& model, PlanFor use, RunPlan* plan)
-        : model_(model), use_(use), plan_(*plan), kinds_(model.nodes.size()) {}
+    Planner(const GraphModel& model, PlanFor use, const std::vector<ge::Tensor>* read,
+            RunPlan* plan)
+        : model_(model), use_(use), read_(read), plan_(*plan), kinds_(model.nodes.size()) {}
 
     Outcome Make(const std::vector<ge::Tensor>& inputs) {
         plan_ = {};
+        plan_.hasShapes = use_ != PlanFor::kLinks;
         for (const ModelNode& node : model_.nodes) {
             firstValues_.push_back(plan_.values.size());
             plan_.values.resize(plan_.values.size() + node.outputs.size());
@@ -191,13 +193,46 @@ class Planner {
         return {};
     }
 
+    // Finds the elements of an input on which the plan depends: those of a Const, or of a tensor of
+    // the run.
+    Outcome FindElements(const ModelNode& node, const std::string& input, size_t value,
+                         const uint8_t** bytes) {
+        const PlannedValue& planned = plan_.values[value];
+        const PlannedSource* const source =
+            planned.source ? &plan_.sources[*planned.source] : nullptr;
+        if (source == nullptr || source->value != value ||
+            model_.nodes[source->node].IsVariable()) {
+            return Fail(
+                kInnerError,
+                "input {} of {} is read before the run, and comes from {}; expected a Const "
+                "or a Data",
+                input, Describe(node), Describe(model_.nodes[FindSource(node, input)->node]));
+        }
+        const ge::Tensor* tensor = &source->tensor;
+        if (source->input) {
+            plan_.readInputs.push_back(*source->input);
+            tensor = read_ != nullptr ? &(*read_)[*source->input] : tensor;
+            // Whoever asks for links only may have tensors in device memory.
+            plan_.hasShapes = plan_.hasShapes && tensor->GetSize() == planned.desc.bytes;
+        }
+        *bytes = !source->input || plan_.hasShapes ? tensor->GetData() : nullptr;
+        return {};
+    }
+
     // Reads the attributes of an operator, and asks it for shapes.
     Outcome AskOperator(const ModelNode& node, PlannedCall* call) {
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(ReadAttributes(node, *call->kind, &call->attributes));
+        std::vector<KnownInput> known;
         std::vector<const ValueDesc*> inputs;
-        for (const std::optional<size_t>& input : call->inputs) {
+        for (size_t place = 0; place < call->inputs.size(); ++place) {
+            const std::optional<size_t>& input = call->inputs[place];
             inputs.push_back(input ? &plan_.values[*input].desc : nullptr);
+            known.push_back({inputs.back(), nullptr});
+            if (input && call->kind->inputs[place].isRead) {
+                ADVSTEP_GRAPH_RETURN_IF_ERROR(FindElements(node, call->kind->inputs[place].name,
+                                                           *input, &known.back().bytes));
+            }
         }
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(ReadAttributes(node, *call->kind, known, &call->attributes));
         std::vector<ValueDesc*> outputs;
         for (size_t output = 0; output < call->outputs.size(); ++output) {
             outputs.push_back(&plan_.values[call->outputs[output]].desc);
@@ -205,13 +240,14 @@ class Planner {
                 outputs.back()->dims = {0};  // stays if the shapes are unknown
             }
         }
-        return use_ != PlanFor::kLinks
-                   ? InferOutputs(node, *call->kind, *call->attributes, inputs, outputs)
-                   : Outcome();
+        return plan_.hasShapes ? InferOutputs(node, *call->kind, call->attributes->values.data(),
+                                              inputs, outputs)
+                               : Outcome();
     }
 
     const GraphModel& model_;
     const PlanFor use_;
+    const std::vector<ge::Tensor>* const read_;
     RunPlan& plan_;
     std::vector<std::shared_ptr<const OperatorKind>> kinds_;  // of the nodes; null: a source
     std::vector<size_t> firstValues_;                         // index of each node's first value
@@ -373,8 +409,8 @@ ge::Tensor InitialValueOf(const ModelNode& variable) {
 }
 
 Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, PlanFor use,
-                 RunPlan* plan) {
-    return Planner(model, use, plan).Make(inputs);
+                 RunPlan* plan, const std::vector<ge::Tensor>* read) {
+    return Planner(model, use, read, plan).Make(inputs);
 }
 
 Outcome PlanStream(const GraphModel& model, const RunPlan& plan, const StreamMemory& memory,

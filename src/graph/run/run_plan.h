@@ -13,6 +13,7 @@
 #include "graph/tensor.h"
 #include "src/graph/ir/graph_model.h"
 #include "src/graph/ir/outcome.h"
+#include "src/graph/run/node_attributes.h"
 #include "src/graph/run/operator_kind.h"
 
 namespace advstep::graph {
@@ -51,6 +52,9 @@ struct RunPlan {
     std::vector<PlannedSource> sources;
     std::vector<PlannedCall> calls;  // in order of their dependencies
     std::vector<size_t> outputs;     // values
+    // The tensors of Data and RefData operators on whose elements the plan depends.
+    std::vector<size_t> readInputs;
+    bool hasShapes = true;  // false: some shapes are unknown
 };
 
 /// Returns the initial value of a Variable: the tensor of its attribute, or a description without
@@ -60,13 +64,15 @@ ge::Tensor InitialValueOf(const ModelNode& variable);
 /// The use of a plan.
 enum class PlanFor {
     kRun,     // the size of a tensor must match its shape
-    kShapes,  // tensors have no bytes
+    kShapes,  // tensors may have no bytes; shapes that depend on these are unknown
     kLinks,   // tensors stand for unknown shapes
 };
 
 /// Makes all checks of a run that need no data, and infers all shapes.
+/// @param[in] read  tensors of host memory in the place of those inputs on whose elements the plan
+///                  depends; null: inputs themselves are in host memory
 Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, PlanFor use,
-                 RunPlan* plan);
+                 RunPlan* plan, const std::vector<ge::Tensor>* read = nullptr);
 
 /// A copy of device memory, or an operator call.
 struct StreamStep {

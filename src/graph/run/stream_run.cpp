@@ -34,11 +34,13 @@ bool AreDeviceMemory(const uint8_t* address, size_t bytes) {
 
 Outcome StreamBinding::Make(const GraphModel& model, const RunStream& stream,
                             const std::vector<ge::Tensor>& inputs,
+                            const std::vector<ge::Tensor>& read,
                             const std::vector<ge::Tensor>& outputs, VariableStore* variables,
                             RunMemory* memory, std::unique_ptr<StreamBinding>* made) {
     made->reset(new StreamBinding(memory));
     StreamBinding* const binding = made->get();
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, &binding->plan_));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, &binding->plan_, &read));
+    binding->read_ = read;
     binding->stream_ = stream;
     const RunPlan& plan = binding->plan_;
     if (outputs.size() != plan.outputs.size()) {
@@ -83,6 +85,7 @@ StreamBinding::~StreamBinding() {
 }
 
 bool StreamBinding::Fits(const RunStream& stream, const std::vector<ge::Tensor>& inputs,
+                         const std::vector<ge::Tensor>& read,
                          const std::vector<ge::Tensor>& outputs) const {
     const auto same = [](const std::vector<Place>& places, const std::vector<ge::Tensor>& tensors) {
         return places.size() == tensors.size() &&
@@ -93,6 +96,14 @@ bool StreamBinding::Fits(const RunStream& stream, const std::vector<ge::Tensor>&
                           });
     };
     if (!stream.IsSame(stream_) || !same(inputs_, inputs) || !same(outputs_, outputs)) {
+        return false;
+    }
+    if (!std::equal(read.begin(), read.end(), read_.begin(), read_.end(),
+                    [](const ge::Tensor& now, const ge::Tensor& then) {
+                        return now.GetSize() == then.GetSize() &&
+                               std::equal(now.GetData(), now.GetData() + now.GetSize(),
+                                          then.GetData());
+                    })) {
         return false;
     }
     return std::all_of(
@@ -258,6 +269,63 @@ Outcome StreamBinding::MakeExecutors(const GraphModel& model) {
     return {};
 }
 
+// Finds the inputs on whose elements plans depend. The first run does so by a plan of the links.
+Outcome StreamRuns::FindRead(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
+                             std::vector<size_t>* indices) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (readInputs_) {
+            *indices = *readInputs_;
+            return {};
+        }
+    }
+    RunPlan plan;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kLinks, &plan));
+    *indices = plan.readInputs;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    readInputs_ = std::move(plan.readInputs);
+    return {};
+}
+
+// Copies the inputs on whose elements the plan depends into host memory, after the work that is
+// queued in the stream. *read is empty if there are none.
+Outcome StreamRuns::Read(const GraphModel& model, const RunStream& stream,
+                         const std::vector<ge::Tensor>& inputs, std::vector<ge::Tensor>* read) {
+    std::vector<size_t> indices;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindRead(model, inputs, &indices));
+    if (indices.empty()) {
+        return {};
+    }
+    if (stream.isCaptured) {
+        return Fail(
+            kInnerError,
+            "the shapes of graph {} depend on the elements of inputs[{}], and the stream is "
+            "in a capture, which cannot read them; expected a Const in its place",
+            model.name, indices.front());
+    }
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        CheckAcl("aclrtSynchronizeStream", aclrtSynchronizeStream(stream.stream)));
+    read->resize(inputs.size());
+    for (const size_t index : indices) {
+        if (index >= inputs.size()) {
+            continue;  // the plan refuses it
+        }
+        const size_t bytes = inputs[index].GetSize();
+        std::vector<uint8_t> copy(bytes);
+        if (bytes > 0) {
+            if (!AreDeviceMemory(inputs[index].GetData(), bytes)) {
+                return Fail(kBadTensor, "inputs[{}] has {} bytes at {}; expected device memory",
+                            index, bytes, static_cast<const void*>(inputs[index].GetData()));
+            }
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(
+                CheckAcl("aclrtMemcpy", aclrtMemcpy(copy.data(), bytes, inputs[index].GetData(),
+                                                    bytes, ACL_MEMCPY_DEVICE_TO_HOST)));
+        }
+        (*read)[index] = ge::Tensor(inputs[index].GetTensorDesc(), copy);
+    }
+    return {};
+}
+
 Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
                         const std::vector<ge::Tensor>& inputs, VariableStore* variables,
                         std::vector<ge::Tensor>* outputs) {
@@ -268,6 +336,8 @@ Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(FindCapture(stream, &status));
     here.isCaptured = status == ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
+    std::vector<ge::Tensor> read;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(Read(model, here, inputs, &read));
     // Both lists are destroyed without the lock, since destructors of the program may run then.
     Bindings dropped;
     Bindings used;
@@ -275,7 +345,7 @@ Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
         const std::lock_guard<std::mutex> lock(mutex_);
         const auto found = std::find_if(
             bindings_.begin(), bindings_.end(),
-            [&](const auto& binding) { return binding->Fits(here, inputs, *outputs); });
+            [&](const auto& binding) { return binding->Fits(here, inputs, read, *outputs); });
         if (found != bindings_.end()) {
             used.splice(used.end(), bindings_, found);
         }
@@ -285,7 +355,7 @@ Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
     if (used.empty()) {
         std::unique_ptr<StreamBinding> made;
         ADVSTEP_GRAPH_RETURN_IF_ERROR(
-            StreamBinding::Make(model, here, inputs, *outputs, variables, &memory_, &made));
+            StreamBinding::Make(model, here, inputs, read, *outputs, variables, &memory_, &made));
         used.push_back(std::move(made));
     }
     StreamBinding& binding = *used.back();

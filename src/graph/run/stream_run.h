@@ -6,6 +6,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "acl/acl.h"
@@ -23,10 +24,11 @@ namespace advstep::graph {
 /// decode loop needs one, and each step of it only queues them.
 class StreamBinding {
  public:
-    /// Prepares a run. Nothing is queued. A failure leaves *made unfinished, for the caller to
-    /// destroy. The memory outlives the run.
+    /// Prepares a run. Nothing is queued. `read` has the elements of those inputs on which the plan
+    /// depends, in host memory; the binding keeps them. A failure leaves *made unfinished, for the
+    /// caller to destroy. The memory outlives the run.
     static Outcome Make(const GraphModel& model, const RunStream& stream,
-                        const std::vector<ge::Tensor>& inputs,
+                        const std::vector<ge::Tensor>& inputs, const std::vector<ge::Tensor>& read,
                         const std::vector<ge::Tensor>& outputs, VariableStore* variables,
                         RunMemory* memory, std::unique_ptr<StreamBinding>* made);
     /// Gives its blocks back to the memory. Work that is queued may go on.
@@ -36,7 +38,7 @@ class StreamBinding {
 
     /// Returns whether the run is the same with these arguments.
     bool Fits(const RunStream& stream, const std::vector<ge::Tensor>& inputs,
-              const std::vector<ge::Tensor>& outputs) const;
+              const std::vector<ge::Tensor>& read, const std::vector<ge::Tensor>& outputs) const;
     /// Queues the run, and describes the outputs.
     Outcome Queue(const GraphModel& model, std::vector<ge::Tensor>* outputs) const;
 
@@ -62,6 +64,7 @@ class StreamBinding {
     RunStream stream_;
     std::vector<Place> inputs_;
     std::vector<Place> outputs_;
+    std::vector<ge::Tensor> read_;  // copies of inputs on whose elements the plan depends
     RunPlan plan_;
     std::vector<StreamStep> steps_;
     std::vector<PlannedExecutor> executors_;  // of the calls
@@ -82,9 +85,16 @@ class StreamRuns {
     using Bindings = std::list<std::unique_ptr<StreamBinding>>;
 
     void GiveBack(Bindings* used, Bindings* dropped) noexcept;
+    Outcome FindRead(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
+                     std::vector<size_t>* indices);
+    Outcome Read(const GraphModel& model, const RunStream& stream,
+                 const std::vector<ge::Tensor>& inputs, std::vector<ge::Tensor>* read);
 
     RunMemory memory_;  // destroyed after the runs, and waits for their work
-    std::mutex mutex_;  // guards the list; never held while functions of the program may run
+    // Guards the members below; never held while functions of the program may run.
+    std::mutex mutex_;
+    // The inputs on whose elements plans depend, once they are known.
+    std::optional<std::vector<size_t>> readInputs_;
     // The runs that no thread queues at present; the latest one is the last. Only one thread at a
     // time may use a repeatable executor.
     Bindings bindings_;

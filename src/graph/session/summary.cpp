@@ -35,7 +35,7 @@ struct SummaryState {
             if (!isStatic) {
                 return Fail(kInnerError,
                             "graph {} is not static: a Data has no description or an unknown "
-                            "dimension",
+                            "dimension, or shapes depend on its elements",
                             graph);
             }
             value = known;
@@ -133,6 +133,7 @@ Outcome Compile(const GraphModel& model, std::optional<int32_t> deviceId, Summar
     }
     ADVSTEP_GRAPH_RETURN_IF_ERROR(
         MakePlan(model, inputs, state.isStatic ? PlanFor::kShapes : PlanFor::kLinks, &plan));
+    state.isStatic = state.isStatic && plan.hasShapes;
     if (state.isStatic) {
         DeviceContext context;
         ADVSTEP_GRAPH_RETURN_IF_ERROR(context.Open(deviceId));

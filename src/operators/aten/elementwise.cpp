@@ -47,4 +47,13 @@ std::tuple<at::Tensor, at::Tensor> PreluBackward(const at::Tensor& gradOutput,
     return {gradInput, at::sum_to(gradWeight, channels.sizes()).reshape(weight.sizes())};
 }
 
+at::Tensor AddAll(const std::vector<at::Tensor>& tensors) {
+    TORCH_CHECK_VALUE(!tensors.empty(), "tensors has no tensors; expected at least one");
+    at::Tensor sum = tensors.front();
+    for (size_t place = 1; place < tensors.size(); ++place) {
+        sum = at::add(sum, tensors[place]);
+    }
+    return sum;
+}
+
 }  // namespace advstep_operators

@@ -56,6 +56,9 @@ inline at::Tensor Channels(const at::Tensor& weight, const at::Tensor& self) {
     return weight.reshape(shape);
 }
 
+/// Returns the sum of the tensors, which broadcast.
+at::Tensor AddAll(const std::vector<at::Tensor>& tensors);
+
 /// Returns the gradients of self and of the weights: ATen's has one of a weight for each element.
 std::tuple<at::Tensor, at::Tensor> PreluBackward(const at::Tensor& gradOutput,
                                                  const at::Tensor& self, const at::Tensor& weight);

@@ -3,6 +3,8 @@
 
 #include "src/operators/entry/graph_node.h"
 
+#include <cstring>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -18,9 +20,35 @@ AdvStepTensorView ViewOf(const aclTensor* tensor) {
     return view;
 }
 
-[[noreturn]] void Refuse(const std::string& message) { throw std::invalid_argument(message); }
-
 }  // namespace
+
+void RefuseNode(const std::string& message) { throw std::invalid_argument(message); }
+
+std::string TextOf(const NumberList& list) {
+    std::string text = "[";
+    for (const int64_t number : list) {
+        text += (text.size() > 1 ? ", " : "") + std::to_string(number);
+    }
+    return text + "]";
+}
+
+GraphNode::GraphNode(const GraphType& type, const aclTensor* const* tensors,
+                     const AdvStepGraphValue* values)
+    : type_(type), tensors_(tensors), values_(values) {
+    size_t first = 0;
+    for (uint32_t place = 0; place < type.table.tensorCount; ++place) {
+        firsts_.push_back(first);
+        size_t count = 1;
+        for (uint32_t fact = 0; fact < type.attributeCount; ++fact) {
+            if (type.attributes[fact].kind == ADVSTEP_GRAPH_LIST_LENGTH &&
+                std::strcmp(type.attributes[fact].name, type.table.tensors[place].name) == 0) {
+                count = static_cast<size_t>(values[fact].integer);
+            }
+        }
+        first += count;
+    }
+    firsts_.push_back(first);
+}
 
 GraphNode::~GraphNode() {
     for (const std::function<void()>& end : ends_) {
@@ -51,9 +79,88 @@ const aclIntArray* GraphNode::Array(const NumberList& list) {
 
 int64_t GraphNode::Integer(const NumberList& list) const {
     if (list.count != 1) {
-        Refuse("axes has " + std::to_string(list.count) + " numbers; expected one");
+        RefuseNode(std::string(list.name) + " has " + std::to_string(list.count) +
+                   " numbers; expected one");
     }
     return list.values[0];
+}
+
+Number GraphNode::NumberOf(size_t place) const {
+    const AdvStepGraphValue& value = values_[place];
+    Number number;
+    if (value.count > 1) {
+        RefuseNode(std::string(type_.attributes[place].name) + " has " +
+                   std::to_string(value.count) + " elements; expected one");
+    }
+    if (value.count == 1 && value.kind == ADVSTEP_GRAPH_LIST_DOUBLE) {
+        number.isReal = true;
+        number.real = *static_cast<const double*>(value.list);
+    } else if (value.count == 1) {
+        number.integer = *static_cast<const int64_t*>(value.list);
+    }
+    return number;
+}
+
+const aclTensorList* GraphNode::Tensors(const std::vector<const aclTensor*>& tensors) {
+    return Tensors(TensorRun{tensors.data(), tensors.size(), ""});
+}
+
+const aclTensorList* GraphNode::Tensors(const TensorRun& run) {
+    std::vector<std::unique_ptr<const aclTensor, aclnnStatus (*)(const aclTensor*)>> members;
+    std::vector<const aclTensor*> given;
+    for (uint64_t place = 0; place < run.count; ++place) {
+        const AdvStepTensorView view = ViewOf(run.first[place]);
+        const auto rank = static_cast<uint64_t>(view.rank);
+        members.emplace_back(aclCreateTensor(view.dims, rank, view.dataType, view.strides,
+                                             view.offset, view.format, view.dims, rank, view.data),
+                             &aclDestroyTensor);
+        if (members.back() == nullptr) {
+            throw std::bad_alloc();
+        }
+        given.push_back(members.back().get());
+    }
+    const aclTensorList* const list =
+        Keep(aclCreateTensorList(given.data(), given.size()), &aclDestroyTensorList);
+    for (auto& member : members) {
+        (void)member.release();  // the list destroys them
+    }
+    return list;
+}
+
+TensorRun GraphNode::Counted(const TensorRun& run, const char* attribute, int64_t number,
+                             int64_t byDefault) const {
+    if (number != static_cast<int64_t>(run.count) && number != byDefault) {
+        RefuseNode(std::string(attribute) + " is " + std::to_string(number) + "; expected " +
+                   std::to_string(run.count) + ", the number of tensors of " + run.name);
+    }
+    return run;
+}
+
+const aclTensor* GraphNode::View(const aclTensor* tensor, const std::vector<int64_t>& dims,
+                                 const std::vector<int64_t>& strides, int64_t offset) {
+    const AdvStepTensorView view = ViewOf(tensor);
+    if (dims.size() > ADVSTEP_GRAPH_MOST_DIMS) {
+        RefuseNode("a tensor would have " + std::to_string(dims.size()) +
+                   " dims; expected at most " + std::to_string(ADVSTEP_GRAPH_MOST_DIMS));
+    }
+    return Keep(aclCreateTensor(dims.data(), dims.size(), view.dataType, strides.data(),
+                                view.offset + offset, view.format, view.dims,
+                                static_cast<uint64_t>(view.rank), view.data),
+                &aclDestroyTensor);
+}
+
+const aclTensor* GraphNode::Sized(const aclTensor* output, std::vector<int64_t> dims) {
+    sized_.emplace_back(output, std::move(dims));
+    return output;
+}
+
+const std::vector<int64_t>* GraphNode::SizeOf(const aclTensor* output) const {
+    for (const auto& [tensor, dims] : sized_) {
+        if (tensor == output) {
+            return &dims;
+        }
+    }
+    return nullptr;
 }
 
 aclDataType GraphNode::Type(const aclTensor* tensor) const { return ViewOf(tensor).dataType; }
@@ -64,17 +171,15 @@ const aclTensor* GraphNode::Turned(const aclTensor* tensor, bool isTurned) {
     }
     const AdvStepTensorView view = ViewOf(tensor);
     if (view.rank < 2) {
-        Refuse("a factor has " + std::to_string(view.rank) +
-               " dims; expected at least 2, as it is "
-               "to be transposed");
+        RefuseNode("a factor has " + std::to_string(view.rank) +
+                   " dims; expected at least 2, as it is "
+                   "to be transposed");
     }
     std::vector<int64_t> dims(view.dims, view.dims + view.rank);
     std::vector<int64_t> strides(view.strides, view.strides + view.rank);
     std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
     std::swap(strides[strides.size() - 1], strides[strides.size() - 2]);
-    return Keep(aclCreateTensor(dims.data(), dims.size(), view.dataType, strides.data(),
-                                view.offset, view.format, view.dims, dims.size(), view.data),
-                &aclDestroyTensor);
+    return View(tensor, dims, strides, 0);
 }
 
 NumberList GraphNode::DimsFrom(const aclTensor* tensor, int64_t axis, int64_t ofParameters) {
@@ -82,9 +187,9 @@ NumberList GraphNode::DimsFrom(const aclTensor* tensor, int64_t axis, int64_t of
     const int64_t begin = axis < 0 ? axis + view.rank : axis;
     const int64_t other = ofParameters < 0 ? ofParameters + view.rank : ofParameters;
     if (begin < 0 || begin >= view.rank || other != begin) {
-        Refuse("the norm begins at axis " + std::to_string(axis) + " and its parameters at " +
-               std::to_string(ofParameters) + "; expected the same axis of " +
-               std::to_string(view.rank));
+        RefuseNode("the norm begins at axis " + std::to_string(axis) + " and its parameters at " +
+                   std::to_string(ofParameters) + "; expected the same axis of " +
+                   std::to_string(view.rank));
     }
     dims_.emplace_back(view.dims + begin, view.dims + view.rank);
     return {dims_.back().data(), dims_.back().size()};
@@ -92,14 +197,15 @@ NumberList GraphNode::DimsFrom(const aclTensor* tensor, int64_t axis, int64_t of
 
 NumberList GraphNode::Some(const NumberList& list) const {
     if (list.count == 0) {
-        Refuse("axes has no numbers; expected at least one");
+        RefuseNode(std::string(list.name) + " has no numbers; expected at least one");
     }
     return list;
 }
 
-bool GraphNode::Without(const aclTensor* tensor) const {
+bool GraphNode::Without(const aclTensor* tensor, const char* name) const {
     if (tensor != nullptr) {
-        Refuse("offset_w is linked; expected no link, since it is not computed here");
+        RefuseNode(std::string(name) +
+                   " is linked; expected no link, since it is not computed here");
     }
     return true;
 }
@@ -119,8 +225,15 @@ bool GraphNode::IsWhole(const aclTensor* tensor) const {
 
 void GraphNode::Default(const char* name, double value, double expected) const {
     if (static_cast<float>(value) != static_cast<float>(expected)) {
-        Refuse(std::string(name) + " is " + std::to_string(value) + "; expected " +
-               std::to_string(expected) + ", since others are not computed here");
+        RefuseNode(std::string(name) + " is " + std::to_string(value) + "; expected " +
+                   std::to_string(expected) + ", since others are not computed here");
+    }
+}
+
+void GraphNode::Default(const char* name, const char* value, const char* expected) const {
+    if (std::strcmp(value, expected) != 0) {
+        RefuseNode(std::string(name) + " is " + value + "; expected " + expected +
+                   ", since others are not computed here");
     }
 }
 

@@ -23,28 +23,38 @@ using OwnTensor = std::unique_ptr<aclTensor, DestroyTensor>;
 // Tensors without memory: the inputs of a node, and something in the place of each output.
 class Placeholders {
  public:
-    Placeholders(const GraphType& type, const AdvStepTensorView* views) {
+    Placeholders(const GraphType& type, const AdvStepTensorView* views,
+                 const AdvStepGraphValue* values) {
+        const GraphNode counted(type, nullptr, values);
+        const size_t all = counted.First(type.table.tensorCount);
         aclDataType first = ACL_FLOAT;
-        for (uint32_t place = type.table.tensorCount; place > 0; --place) {
+        for (size_t place = all; place > 0; --place) {
             const AdvStepTensorView& view = views[place - 1];
             first = view.dataType != ACL_DT_UNDEFINED ? view.dataType : first;
         }
         for (uint32_t place = 0; place < type.table.tensorCount; ++place) {
-            const bool isInput = views[place].dataType != ACL_DT_UNDEFINED;
             const bool isOutput = type.table.tensors[place].isWritten != 0;
-            owned_.emplace_back(isInput    ? Made(views[place])
-                                : isOutput ? aclCreateTensor(nullptr, 0, first, nullptr, 0,
-                                                             ACL_FORMAT_ND, nullptr, 0, nullptr)
-                                           : nullptr);
-            if (owned_.back() == nullptr && (isInput || isOutput)) {
-                throw std::bad_alloc();
+            for (size_t tensor = counted.First(place); tensor < counted.First(place + 1);
+                 ++tensor) {
+                Add(views[tensor], isOutput, first);
             }
-            tensors_.push_back(owned_.back().get());
         }
     }
     const aclTensor* const* data() const { return tensors_.data(); }
 
  private:
+    void Add(const AdvStepTensorView& view, bool isOutput, aclDataType type) {
+        const bool isInput = view.dataType != ACL_DT_UNDEFINED;
+        owned_.emplace_back(isInput    ? Made(view)
+                            : isOutput ? aclCreateTensor(nullptr, 0, type, nullptr, 0,
+                                                         ACL_FORMAT_ND, nullptr, 0, nullptr)
+                                       : nullptr);
+        if (owned_.back() == nullptr && (isInput || isOutput)) {
+            throw std::bad_alloc();
+        }
+        tensors_.push_back(owned_.back().get());
+    }
+
     static aclTensor* Made(const AdvStepTensorView& view) {
         const auto rank = static_cast<uint64_t>(view.rank);
         return aclCreateTensor(view.dims, rank, view.dataType, view.strides, 0, ACL_FORMAT_ND,
@@ -90,15 +100,17 @@ Refusal InferResults(const GraphNode& node, std::vector<ResultShape>* results) {
     return {code, message};
 }
 
-aclDataType TypeOf(const GraphOutput& output, const ResultShape& result,
-                   const AdvStepTensorView* views, const AdvStepGraphValue* values) {
+aclDataType TypeOf(const GraphNode& node, const GraphOutput& output, aclDataType ofResult,
+                   const AdvStepTensorView* views) {
     switch (output.like) {
         case GraphOutput::kTensor:
-            return views[output.place].dataType;
+            return views[node.First(output.place)].dataType;
         case GraphOutput::kAttribute:
-            return static_cast<aclDataType>(values[output.place].integer);
+            return static_cast<aclDataType>(node.Int(output.place));
+        case GraphOutput::kFixed:
+            return static_cast<aclDataType>(output.place);
         default:
-            return result.dataType;
+            return ofResult;
     }
 }
 
@@ -110,13 +122,36 @@ void SetShape(const ResultShape& result, aclDataType dataType, AdvStepGraphShape
                 shape->dims);
 }
 
+// Sets the shape of each output that the node has sized itself. Returns whether these are all.
+bool SetSizes(const GraphType& type, const GraphNode& node, const AdvStepTensorView* views,
+              AdvStepGraphShape* shapes) {
+    bool areAll = true;
+    for (uint32_t place = 0; place < type.outputCount; ++place) {
+        const GraphOutput& output = type.outputs[place];
+        const TensorRun run = node.Run(output.tensor);
+        for (uint64_t member = 0; member < run.count; ++member) {
+            const std::vector<int64_t>* const dims = node.SizeOf(run.first[member]);
+            areAll = areAll && dims != nullptr;
+            if (dims == nullptr) {
+                continue;
+            }
+            AdvStepGraphShape& shape = shapes[node.First(output.tensor) + member];
+            shape.dataType = TypeOf(node, output, ACL_DT_UNDEFINED, views);
+            shape.rank = static_cast<int64_t>(dims->size());
+            std::copy_n(dims->begin(), std::min<size_t>(dims->size(), ADVSTEP_GRAPH_MOST_DIMS),
+                        shape.dims);
+        }
+    }
+    return areAll;
+}
+
 }  // namespace
 
 aclnnStatus PlanNode(const GraphType& type, const aclTensor* const* tensors,
                      const AdvStepGraphValue* values, uint64_t* workspaceSize,
                      aclOpExecutor** executor) noexcept {
     try {
-        GraphNode node(tensors, values);
+        GraphNode node(type, tensors, values);
         type.make(node);
         return PhaseOne(*node.function, node.arguments.data(), workspaceSize, executor);
     } catch (const std::exception& error) {
@@ -128,9 +163,12 @@ aclnnStatus InferNode(const GraphType& type, const AdvStepTensorView* views,
                       const AdvStepGraphValue* values, AdvStepGraphShape* shapes, char* message,
                       uint64_t messageBytes) noexcept {
     return Told(message, messageBytes, [&]() -> Refusal {
-        const Placeholders placeholders(type, views);
-        GraphNode node(placeholders.data(), values);
+        const Placeholders placeholders(type, views, values);
+        GraphNode node(type, placeholders.data(), values);
         type.make(node);
+        if (SetSizes(type, node, views, shapes)) {
+            return {};  // phase one checks the call
+        }
         std::vector<ResultShape> results;
         if (Refusal refusal = InferResults(node, &results); !refusal.ok()) {
             return refusal;
@@ -140,7 +178,8 @@ aclnnStatus InferNode(const GraphType& type, const AdvStepTensorView* views,
             for (size_t argument = 0; argument < results.size(); ++argument) {
                 if (node.arguments[argument].object == node.Tensor(output.tensor)) {
                     const ResultShape& result = results[argument];
-                    SetShape(result, TypeOf(output, result, views, values), &shapes[output.tensor]);
+                    SetShape(result, TypeOf(node, output, result.dataType, views),
+                             &shapes[node.First(output.tensor)]);
                 }
             }
         }
@@ -152,8 +191,8 @@ aclnnStatus ChooseCall(const GraphType& type, const AdvStepTensorView* views,
                        const AdvStepGraphValue* values, AdvStepGraphCalls* calls, char* message,
                        uint64_t messageBytes) noexcept {
     return Told(message, messageBytes, [&]() -> Refusal {
-        const Placeholders placeholders(type, views);
-        GraphNode node(placeholders.data(), values);
+        const Placeholders placeholders(type, views, values);
+        GraphNode node(type, placeholders.data(), values);
         type.make(node);
         calls->run = node.phaseTwo;
         return {};

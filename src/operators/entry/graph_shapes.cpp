@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views of tensors with other shapes and of parts of them, and sizes of outputs.
+
+#include "src/operators/entry/graph_shapes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "advance_step/host_call.h"
+
+namespace advstep_operators {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+Dims DimsOf(const aclTensor* tensor) {
+    AdvStepTensorView view{};
+    (void)advstepReadTensor(tensor, &view);
+    return {view.dims, view.dims + view.rank};
+}
+
+Dims StridesOf(const Dims& dims) {
+    Dims strides(dims.size(), 1);
+    for (size_t axis = dims.size(); axis-- > 1;) {
+        (void)__builtin_mul_overflow(strides[axis], std::max<int64_t>(dims[axis], 1),
+                                     &strides[axis - 1]);
+    }
+    return strides;
+}
+
+std::string TextOfDims(const Dims& dims) { return TextOf(NumberList{dims.data(), dims.size()}); }
+
+// Returns the number of elements of dims that are not negative. The tensor has fewer than 2^63
+// bytes, so that an overflow is a number that it has not.
+int64_t CountOf(const Dims& dims) {
+    int64_t count = 1;
+    for (const int64_t dim : dims) {
+        if (__builtin_mul_overflow(count, dim, &count)) {
+            return -1;
+        }
+    }
+    return count;
+}
+
+const aclTensor* Contiguous(GraphNode& node, const aclTensor* x, const Dims& dims) {
+    return node.View(x, dims, StridesOf(dims), 0);
+}
+
+void RequireCount(const NumberList& list, size_t count, const char* of) {
+    if (list.count != count) {
+        RefuseNode(std::string(list.name) + " has " + std::to_string(list.count) +
+                   " numbers; expected " + std::to_string(count) + ", " + of);
+    }
+}
+
+// The part of one dim that a strided slice takes.
+struct Taken {
+    int64_t first;
+    int64_t count;
+};
+
+// Takes begin to end by steps from a dim. Numbers beyond the dim are cut to it.
+Taken Take(int64_t dim, int64_t begin, int64_t end, int64_t step) {
+    const auto cut = [dim](int64_t place) {
+        return std::clamp<int64_t>(place < 0 ? place + dim : place, 0, dim);
+    };
+    const int64_t first = cut(begin);
+    const int64_t length = std::max<int64_t>(cut(end) - first, 0);
+    return {first, length / step + (length % step != 0 ? 1 : 0)};
+}
+
+}  // namespace
+
+int64_t AxisOf(const char* name, int64_t axis, int64_t rank) {
+    if (axis < -rank || axis >= rank) {
+        RefuseNode(std::string(name) + " is " + std::to_string(axis) + "; expected " +
+                   std::to_string(-rank) + " to " + std::to_string(rank - 1));
+    }
+    return axis < 0 ? axis + rank : axis;
+}
+
+const aclTensor* Reshaped(GraphNode& node, const aclTensor* x, const NumberList& shape) {
+    Dims dims(shape.begin(), shape.end());
+    const Dims before = DimsOf(x);
+    const int64_t count = CountOf(before);
+    const auto open = std::find(dims.begin(), dims.end(), -1);
+    if (open != dims.end()) {
+        *open = 1;
+        const int64_t others = CountOf(dims);
+        *open = others > 0 && count % others == 0 ? count / others : -1;
+    }
+    if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 0; }) ||
+        CountOf(dims) != count) {
+        RefuseNode(std::string(shape.name) + " is " + TextOf(shape) + "; expected a shape of the " +
+                   std::to_string(count) + " elements of " + TextOfDims(before) +
+                   ", of which one dim may be -1");
+    }
+    return Contiguous(node, x, dims);
+}
+
+const aclTensor* WithAxes(GraphNode& node, const aclTensor* x, const NumberList& axes) {
+    Dims dims = DimsOf(x);
+    const auto rank = static_cast<int64_t>(dims.size() + axes.count);
+    Dims places;
+    for (const int64_t axis : axes) {
+        places.push_back(AxisOf(axes.name, axis, rank));
+    }
+    std::sort(places.begin(), places.end());
+    if (std::adjacent_find(places.begin(), places.end()) != places.end()) {
+        RefuseNode(std::string(axes.name) + " is " + TextOf(axes) + "; expected different axes");
+    }
+    for (const int64_t place : places) {
+        dims.insert(dims.begin() + place, 1);
+    }
+    return Contiguous(node, x, dims);
+}
+
+const aclTensor* Squeezed(GraphNode& node, const aclTensor* x, const NumberList& axes) {
+    const Dims dims = DimsOf(x);
+    std::vector<bool> isDropped(dims.size(), false);
+    for (const int64_t axis : axes) {
+        const auto place =
+            static_cast<size_t>(AxisOf(axes.name, axis, static_cast<int64_t>(dims.size())));
+        if (dims[place] != 1) {
+            RefuseNode(std::string(axes.name) + " has " + std::to_string(axis) +
+                       "; expected an axis of size 1, and x is " + TextOfDims(dims));
+        }
+        isDropped[place] = true;
+    }
+    Dims kept;
+    for (size_t place = 0; place < dims.size(); ++place) {
+        if (!isDropped[place] && (axes.count > 0 || dims[place] != 1)) {
+            kept.push_back(dims[place]);
+        }
+    }
+    return Contiguous(node, x, kept);
+}
+
+const aclTensor* Flattened(GraphNode& node, const aclTensor* x, int64_t axis, int64_t end) {
+    const Dims dims = DimsOf(x);
+    const auto rank = static_cast<int64_t>(dims.size());
+    const int64_t first = AxisOf("axis", axis, rank);
+    const int64_t last = AxisOf("end_axis", end, rank);
+    if (last < first) {
+        RefuseNode("end_axis is " + std::to_string(end) +
+                   "; expected no axis before axis, which is " + std::to_string(axis));
+    }
+    Dims made(dims.begin(), dims.begin() + first);
+    made.push_back(CountOf(Dims(dims.begin() + first, dims.begin() + last + 1)));
+    made.insert(made.end(), dims.begin() + last + 1, dims.end());
+    return Contiguous(node, x, made);
+}
+
+const aclTensor* AsMatrix(GraphNode& node, const aclTensor* x, int64_t axis) {
+    const Dims dims = DimsOf(x);
+    const auto rank = static_cast<int64_t>(dims.size());
+    const int64_t place = axis == rank ? rank : AxisOf("axis", axis, rank);
+    return Contiguous(node, x,
+                      {CountOf(Dims(dims.begin(), dims.begin() + place)),
+                       CountOf(Dims(dims.begin() + place, dims.end()))});
+}
+
+const aclTensor* PartOf(GraphNode& node, const aclTensor* x, const NumberList& offsets,
+                        const NumberList& size) {
+    const Dims dims = DimsOf(x);
+    RequireCount(offsets, dims.size(), "one for each dim of x");
+    RequireCount(size, dims.size(), "one for each dim of x");
+    const Dims strides = StridesOf(dims);
+    Dims made(size.begin(), size.end());
+    int64_t offset = 0;
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+        const int64_t begin = offsets.values[axis];
+        const bool isInside = begin >= 0 && begin <= dims[axis];
+        made[axis] = made[axis] == -1 && isInside ? dims[axis] - begin : made[axis];
+        if (!isInside || made[axis] < 0 || made[axis] > dims[axis] - begin) {
+            RefuseNode(std::string(offsets.name) + " is " + TextOf(offsets) + " and " + size.name +
+                       " is " + TextOf(size) + "; expected a part of x, which is " +
+                       TextOfDims(dims));
+        }
+        offset += begin * strides[axis];
+    }
+    return node.View(x, made, strides, CountOf(made) > 0 ? offset : 0);
+}
+
+const aclTensor* StridedPartOf(GraphNode& node, const aclTensor* x, const NumberList& begin,
+                               const NumberList& end, const NumberList& strides,
+                               const SliceMasks& masks) {
+    const Dims dims = DimsOf(x);
+    const Dims steps = StridesOf(dims);
+    RequireCount(end, begin.count, "as begin has");
+    RequireCount(strides, begin.count, "as begin has");
+    const auto has = [](int64_t mask, uint64_t place) { return (mask >> place & 1) != 0; };
+    uint64_t named = begin.count > 32 ? begin.count : 0;
+    for (uint64_t place = 0; named < 32 && place < begin.count; ++place) {
+        named += !has(masks.ellipsis, place) && !has(masks.newAxis, place) ? 1 : 0;
+    }
+    if (named > dims.size() || (masks.ellipsis & (masks.ellipsis - 1)) != 0) {
+        RefuseNode("begin is " + TextOf(begin) + " and ellipsis_mask " +
+                   std::to_string(masks.ellipsis) +
+                   "; expected at most one number for each dim of x, which is " + TextOfDims(dims) +
+                   ", and one ellipsis");
+    }
+    Dims made;
+    Dims madeSteps;
+    int64_t offset = 0;
+    size_t axis = 0;
+    const auto keep = [&](size_t count) {
+        for (; count > 0 && axis < dims.size(); --count, ++axis) {
+            made.push_back(dims[axis]);
+            madeSteps.push_back(steps[axis]);
+        }
+    };
+    for (uint64_t place = 0; place < begin.count; ++place) {
+        if (has(masks.ellipsis, place)) {
+            keep(dims.size() - named);
+            continue;
+        }
+        if (has(masks.newAxis, place)) {
+            made.push_back(1);
+            madeSteps.push_back(1);
+            continue;
+        }
+        const int64_t step = strides.values[place];
+        if (step < 1) {
+            RefuseNode("strides is " + TextOf(strides) +
+                       "; expected numbers of at least 1, since others are not computed here");
+        }
+        if (has(masks.shrinkAxis, place)) {
+            offset += AxisOf("begin", begin.values[place], dims[axis]) * steps[axis];
+        } else {
+            const Taken taken = Take(dims[axis], has(masks.begin, place) ? 0 : begin.values[place],
+                                     has(masks.end, place) ? dims[axis] : end.values[place], step);
+            offset += taken.first * steps[axis];
+            made.push_back(taken.count);
+            madeSteps.push_back(taken.count > 1 ? step * steps[axis] : steps[axis]);
+        }
+        ++axis;
+    }
+    keep(dims.size());
+    return node.View(x, made, madeSteps, CountOf(made) > 0 ? offset : 0);
+}
+
+std::vector<int64_t> EqualParts(GraphNode& node, const aclTensor* x, int64_t axis,
+                                const TensorRun& outputs) {
+    const Dims dims = DimsOf(x);
+    const int64_t place = AxisOf("split_dim", axis, static_cast<int64_t>(dims.size()));
+    const auto count = static_cast<int64_t>(outputs.count);
+    const int64_t size = dims[static_cast<size_t>(place)];
+    if (size % count != 0) {
+        RefuseNode("num_split is " + std::to_string(count) + "; expected a divisor of " +
+                   std::to_string(size) + ", the size of axis " + std::to_string(axis));
+    }
+    const Dims sizes(outputs.count, size / count);
+    return GivenParts(node, x, {sizes.data(), sizes.size(), "size_splits"}, axis, outputs);
+}
+
+std::vector<int64_t> GivenParts(GraphNode& node, const aclTensor* x, const NumberList& sizes,
+                                int64_t axis, const TensorRun& outputs) {
+    Dims dims = DimsOf(x);
+    const auto place =
+        static_cast<size_t>(AxisOf("split_dim", axis, static_cast<int64_t>(dims.size())));
+    const int64_t whole = dims[place];
+    RequireCount(sizes, outputs.count, "one for each output");
+    Dims made(sizes.begin(), sizes.end());
+    int64_t sum = 0;
+    int64_t open = 0;
+    for (const int64_t size : made) {
+        open += size == -1 ? 1 : 0;
+        sum = size >= -1 && size <= whole && sum <= whole ? sum + std::max<int64_t>(size, 0)
+                                                          : whole + 1;
+    }
+    if (open > 1 || sum > whole || (open == 0 && sum != whole)) {
+        RefuseNode(std::string(sizes.name) + " is " + TextOf(sizes) + "; expected sizes of " +
+                   std::to_string(whole) + " in all, of which one may be -1");
+    }
+    std::replace(made.begin(), made.end(), int64_t{-1}, whole - sum);
+    for (uint64_t output = 0; output < outputs.count; ++output) {
+        dims[place] = made[output];
+        node.Sized(outputs.first[output], dims);
+    }
+    return made;
+}
+
+std::vector<const aclTensor*> Unpacked(GraphNode& node, const aclTensor* x, int64_t axis,
+                                       const TensorRun& outputs) {
+    Dims dims = DimsOf(x);
+    const auto place = static_cast<size_t>(AxisOf("axis", axis, static_cast<int64_t>(dims.size())));
+    if (dims[place] != static_cast<int64_t>(outputs.count)) {
+        RefuseNode("num is " + std::to_string(outputs.count) + "; expected " +
+                   std::to_string(dims[place]) + ", the size of axis " + std::to_string(axis));
+    }
+    Dims wide = dims;
+    wide[place] = 1;
+    dims.erase(dims.begin() + static_cast<ptrdiff_t>(place));
+    std::vector<const aclTensor*> views;
+    for (uint64_t output = 0; output < outputs.count; ++output) {
+        views.push_back(Contiguous(node, node.Sized(outputs.first[output], dims), wide));
+    }
+    return views;
+}
+
+std::vector<int64_t> PadsOf(const aclTensor* x, const NumberList& paddings) {
+    RequireCount(paddings, 2 * DimsOf(x).size(), "two for each dim of x");
+    Dims pads;
+    for (uint64_t dim = paddings.count / 2; dim-- > 0;) {
+        pads.insert(pads.end(), {paddings.values[2 * dim], paddings.values[2 * dim + 1]});
+    }
+    return pads;
+}
+
+std::vector<int64_t> LastPads(const aclTensor* x, const NumberList& paddings) {
+    Dims pads = PadsOf(x, paddings);
+    while (pads.size() > 2 && pads.back() == 0 && pads[pads.size() - 2] == 0) {
+        pads.resize(pads.size() - 2);
+    }
+    return pads;
+}
+
+int64_t PadKind(const char* mode, const aclTensor* x, const NumberList& paddings) {
+    const bool isReflected = std::strcmp(mode, "reflect") == 0;
+    if (!isReflected && std::strcmp(mode, "edge") != 0) {
+        if (std::strcmp(mode, "constant") != 0) {
+            RefuseNode(std::string("mode is ") + mode + "; expected constant, reflect or edge");
+        }
+        return 0;
+    }
+    const auto padded = static_cast<int64_t>(LastPads(x, paddings).size() / 2);
+    if (padded > 3) {
+        RefuseNode(std::string(paddings.name) + " is " + TextOf(paddings) +
+                   "; expected pads of the last three dims only, with mode " + mode);
+    }
+    return padded + (isReflected ? 0 : 10);
+}
+
+const aclTensor* SeriesOf(GraphNode& node, const aclTensor* y, const Number& start,
+                          const Number& limit, const Number& delta) {
+    const double length = std::ceil((limit.AsReal() - start.AsReal()) / delta.AsReal());
+    if (!(length >= 0 && length < 0x1p62)) {
+        RefuseNode("start, limit and delta are " + std::to_string(start.AsReal()) + ", " +
+                   std::to_string(limit.AsReal()) + " and " + std::to_string(delta.AsReal()) +
+                   "; expected steps that lead from start to limit");
+    }
+    return node.Sized(y, {static_cast<int64_t>(length)});
+}
+
+const aclTensor* SizedAs(GraphNode& node, const aclTensor* y, const aclTensor* x) {
+    return node.Sized(y, DimsOf(x));
+}
+
+}  // namespace advstep_operators

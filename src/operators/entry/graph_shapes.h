@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments for nodes that change shapes, select and join: views of tensors, and sizes of outputs.
+// The functions throw std::invalid_argument for a node that is not computed.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "src/operators/entry/graph_node.h"
+
+namespace advstep_operators {
+
+/// Returns the axis counted from the front. `name` is that of the attribute or input for messages.
+int64_t AxisOf(const char* name, int64_t axis, int64_t rank);
+
+/// Views of a contiguous tensor with another shape.
+const aclTensor* Reshaped(GraphNode& node, const aclTensor* x, const NumberList& shape);
+const aclTensor* WithAxes(GraphNode& node, const aclTensor* x, const NumberList& axes);
+const aclTensor* Squeezed(GraphNode& node, const aclTensor* x, const NumberList& axes);
+const aclTensor* Flattened(GraphNode& node, const aclTensor* x, int64_t axis, int64_t end);
+/// The dims in front of axis are one, and those from axis on another.
+const aclTensor* AsMatrix(GraphNode& node, const aclTensor* x, int64_t axis);
+
+/// Views of a part of a contiguous tensor.
+const aclTensor* PartOf(GraphNode& node, const aclTensor* x, const NumberList& offsets,
+                        const NumberList& size);
+/// The masks of a strided slice have a bit for each number of begin, end and strides.
+struct SliceMasks {
+    int64_t begin;
+    int64_t end;
+    int64_t ellipsis;
+    int64_t newAxis;
+    int64_t shrinkAxis;
+};
+const aclTensor* StridedPartOf(GraphNode& node, const aclTensor* x, const NumberList& begin,
+                               const NumberList& end, const NumberList& strides,
+                               const SliceMasks& masks);
+
+/// Returns the sizes of the parts of a tensor along an axis, and sizes the outputs: equal parts, or
+/// sizes of which one may be -1.
+std::vector<int64_t> EqualParts(GraphNode& node, const aclTensor* x, int64_t axis,
+                                const TensorRun& outputs);
+std::vector<int64_t> GivenParts(GraphNode& node, const aclTensor* x, const NumberList& sizes,
+                                int64_t axis, const TensorRun& outputs);
+/// Returns views of the outputs that have the axis, with size 1, and sizes the outputs.
+std::vector<const aclTensor*> Unpacked(GraphNode& node, const aclTensor* x, int64_t axis,
+                                       const TensorRun& outputs);
+
+/// Returns pads, two for each dim of x in order, as ConstantPadNd takes them: from the last dim on.
+std::vector<int64_t> PadsOf(const aclTensor* x, const NumberList& paddings);
+/// How a mode pads: 0 by a number; 1 to 3 by reflection of as many dims at the end; 11 to 13 by
+/// their edges.
+int64_t PadKind(const char* mode, const aclTensor* x, const NumberList& paddings);
+/// Returns the pads of the last dims that PadKind has counted.
+std::vector<int64_t> LastPads(const aclTensor* x, const NumberList& paddings);
+
+/// Sizes the output of a series.
+const aclTensor* SeriesOf(GraphNode& node, const aclTensor* y, const Number& start,
+                          const Number& limit, const Number& delta);
+/// Gives an output the shape of a tensor.
+const aclTensor* SizedAs(GraphNode& node, const aclTensor* y, const aclTensor* x);
+
+}  // namespace advstep_operators

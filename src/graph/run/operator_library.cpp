@@ -20,7 +20,7 @@ enum class Found : uint8_t { kUnknown, kLoaded, kMissing };
 
 // Several threads may load at a time: the library is loaded once. A static object in a function
 // would have a guard, which the child of a fork may find locked.
-std::atomic<Found> found{Found::kUnknown};
+std::atomic<Found> libraryFound{Found::kUnknown};
 
 bool Load() {
     Dl_info info;
@@ -35,10 +35,10 @@ bool Load() {
 }  // namespace
 
 bool LoadOperators() {
-    Found known = found.load(std::memory_order_acquire);
+    Found known = libraryFound.load(std::memory_order_acquire);
     if (known == Found::kUnknown) {
         known = Load() ? Found::kLoaded : Found::kMissing;
-        found.store(known, std::memory_order_release);
+        libraryFound.store(known, std::memory_order_release);
     }
     return known == Found::kLoaded;
 }

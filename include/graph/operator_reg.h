@@ -26,9 +26,9 @@
 /// If a required attribute is not set, its getter returns zero or an empty value, and
 /// GEGetErrorMsgV2 returns a message. Setters return the operator.
 ///
-/// DATATYPE, DYNAMIC_INPUT and DYNAMIC_OUTPUT compile too, but no operator with dynamic inputs or
-/// outputs runs. A dynamic input has create_dynamic_input_NAME(num, isPushBack), which appends num
-/// inputs or puts them before all others, and set_dynamic_input_NAME(index, source). A link without
+/// DATATYPE compiles too, without an effect. A DYNAMIC_OUTPUT has create_dynamic_output_NAME(num). A
+/// DYNAMIC_INPUT has create_dynamic_input_NAME(num, isPushBack), which appends num inputs or puts
+/// them before all others, and set_dynamic_input_NAME(index, source). A link without
 /// create_dynamic_input_NAME, or beyond its number, is a fault, which Session::AddGraph reports.
 #ifndef ADVSTEP_GRAPH_OPERATOR_REG_H_
 #define ADVSTEP_GRAPH_OPERATOR_REG_H_

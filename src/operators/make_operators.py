@@ -519,7 +519,8 @@ def protos(folder):
     """The header of the types for programs."""
     guard = "ADVSTEP_OP_PROTO_COMPUTED_OPS_H_"
     text = ["// SPDX-License-Identifier: Apache-2.0",
-            "/// The types of CANN's operators that compute: src/operators/graph_types.txt.",
+            "/// The types of CANN's operators that compute: src/operators/graph_types.txt.\n"
+            "/// One file because it is made of one table.",
             f"#ifndef {guard}\n#define {guard}\n", '#include "graph/operator_reg.h"\n', "namespace ge {\n"]
     for made in read_graph_types(read_functions()):
         text.append(f"REG_OP({made.name})")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two small networks as graphs, for test_graph_networks.py: a CNN and a transformer.
 //
-//   graph_networks cnn|transformer FOLDER
+//   graph_networks cnn|transformer|reshape FOLDER
 //
+// The third has a Data as a shape, which changes in device memory between runs on a stream.
 // A line of FOLDER/tensors is "NAME DTYPE RANK DIM...", and FOLDER/NAME has the bytes. The input is
 // named input, all others are constants. Each output is written to FOLDER/out.PLACE. The graph runs
 // by RunGraph, on a stream, and as a captured model, and all three have to be equal.
@@ -292,12 +293,50 @@ void RunOnStream(ge::Session& session, const ge::Tensor& input,
     CHECK(aclmdlRIDestroy(model) == ACL_SUCCESS && aclrtDestroyStream(stream) == ACL_SUCCESS);
 }
 
+// Runs on a stream; the shape is what the work in front of the run has written.
+void RunReshapes(ge::Session& session) {
+    auto x = ge::op::Data("x").set_attr_index(0);
+    auto shape = ge::op::Data("shape").set_attr_index(1);
+    auto reshape = ge::op::Reshape("reshape").set_input_x(x).set_input_shape(shape);
+    ge::Graph graph("reshapes");
+    graph.SetInputs({x, shape}).SetOutputs(std::vector<ge::Operator>{reshape});
+    CHECK(session.AddGraph(2, graph) == ge::SUCCESS);
+    aclrtStream stream = nullptr;
+    CHECK(aclrtSetDevice(0) == ACL_SUCCESS && aclrtCreateStream(&stream) == ACL_SUCCESS);
+    const std::vector<float> values(12, 1.5F);
+    const std::vector<std::vector<int64_t>> shapes = {{2, 6}, {3, 4}, {3, 4}, {2, 6}, {12, 1}};
+    const ge::TensorDesc ofX(ge::Shape({12}), ge::FORMAT_ND, ge::DT_FLOAT);
+    const ge::TensorDesc ofShape(ge::Shape({2}), ge::FORMAT_ND, ge::DT_INT64);
+    const std::vector<ge::Tensor> inputs = {
+        ToDevice(ge::Tensor(ofX, reinterpret_cast<const uint8_t*>(values.data()), 48)),
+        ToDevice(ge::Tensor(ofShape, reinterpret_cast<const uint8_t*>(shapes[1].data()), 16))};
+    ge::Tensor memory = inputs[1];
+    std::vector<ge::Tensor> outputs = {ToDevice(inputs[0])};
+    for (const std::vector<int64_t>& wanted : shapes) {
+        CHECK(aclrtMemcpyAsync(memory.GetData(), 16, wanted.data(), 16, ACL_MEMCPY_HOST_TO_DEVICE,
+                               stream) == ACL_SUCCESS);
+        CHECK(aclrtMemset(outputs[0].GetData(), 48, 0x5a, 48) == ACL_SUCCESS);
+        CHECK(session.RunGraphWithStreamAsync(2, stream, inputs, outputs) == ge::SUCCESS);
+        CHECK(outputs[0].GetTensorDesc().GetShape().GetDims() == wanted);
+        CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
+        CHECK(std::memcmp(outputs[0].GetData(), values.data(), 48) == 0);
+    }
+    CHECK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL) == ACL_SUCCESS);
+    CHECK(session.RunGraphWithStreamAsync(2, stream, inputs, outputs) == ge::FAILED);
+    aclmdlRI model = nullptr;
+    CHECK(aclmdlRICaptureEnd(stream, &model) == ACL_SUCCESS);
+    CHECK(aclmdlRIDestroy(model) == ACL_SUCCESS && aclrtDestroyStream(stream) == ACL_SUCCESS);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     CHECK(argc == 3 && aclInit(nullptr) == ACL_SUCCESS && ge::GEInitialize({}) == ge::SUCCESS);
     const std::string folder = argv[2];
-    {
+    if (std::string(argv[1]) == "reshape") {
+        ge::Session session({});
+        RunReshapes(session);
+    } else {
         Network net(folder);
         const ge::Graph graph = std::string(argv[1]) == "cnn" ? MakeCnn(net) : MakeTransformer(net);
         ge::Session session({});

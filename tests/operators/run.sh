@@ -17,8 +17,9 @@ if [[ ! -e build/release/CMakeCache.txt ]]; then
 else
     cmake build/release >/dev/null # finds a torch that has come since
 fi
-cmake --build build/release --target advance_step_operators advance_step_graph advance_step_cann aclnn_llama
+cmake --build build/release --target advance_step_operators advance_step_graph advance_step_cann aclnn_llama graph_network
 build/release/bin/aclnn_llama
+build/release/bin/graph_network
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0 # torch alone: torch_npu would want libraries of CANN
 unset LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY ADVANCE_STEP_MEMORY
 export LIBRARIES_OF_OPERATORS=$root/build/release/lib

@@ -35,6 +35,12 @@ def run(program, folder, network, tensors, *likes):
             for place, like in enumerate(likes)]
 
 
+def test_a_shape_in_device_memory_changes_between_runs(program, tmp_path):
+    done = subprocess.run([program, "reshape", tmp_path], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "in a capture, which cannot read them" in done.stderr
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_cnn_computes(program, tmp_path, seed):
     torch.manual_seed(seed)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The types of CANN's operators that compute: src/operators/graph_types.txt.
+/// One file because it is made of one table.
 #ifndef ADVSTEP_OP_PROTO_COMPUTED_OPS_H_
 #define ADVSTEP_OP_PROTO_COMPUTED_OPS_H_
 

@@ -178,7 +178,7 @@ signals)
         --report "$folder/page" >"$folder/out" 2>&1 9>&- &
     pid=$!
     ticks=$(getconf CLK_TCK)
-    until (($(cut -d ' ' -f 14 "/proc/$pid/stat") > ticks)); do :; done
+    until (($(cut -d ' ' -f 14 "/proc/$pid/stat") > ticks)); do kill -0 "$pid" || fail "no run"; done
     # Twice at once, as by timeout, which signals the process and its group.
     kill -TERM "$pid"
     until ((0x$(sed -n 's/^\(Sig\|Shd\)Pnd:[[:space:]]*//p' "/proc/$pid/status" | tail -1) == 0)); do :; done

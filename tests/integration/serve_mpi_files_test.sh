@@ -82,7 +82,7 @@ ends)
         pid=$!
         # It serves when it has used a second of CPU time: the requests are made in a part of that.
         ticks=$(getconf CLK_TCK)
-        until (($(cut -d ' ' -f 14 "/proc/$pid/stat") > ticks)); do :; done
+        until (($(cut -d ' ' -f 14 "/proc/$pid/stat") > ticks)); do kill -0 "$pid" || fail "no run"; done
         kill -"$signal" "$pid"
         status=0
         wait "$pid" || status=$?

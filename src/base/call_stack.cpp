@@ -198,7 +198,8 @@ void CallStack::Write(size_t most) const noexcept {
     for (const char* line = script; line != nullptr && written < most; ++written) {
         line = WriteScriptLine(line);
     }
-    for (int frame = script != nullptr ? frames : FirstShown(); frame < frames && written < most; ++frame, ++written) {
+    for (int frame = script != nullptr ? frames : FirstShown(); frame < frames && written < most;
+         ++frame, ++written) {
         const char* const call = CallBefore(addresses[frame]);
         Dl_info info{};
         const bool known = dladdr(call, &info) != 0 && info.dli_fname != nullptr;

@@ -24,8 +24,8 @@ struct CallStack {
     /// Returns the stack of the caller.
     static CallStack Here() noexcept;
 
-    /// Returns the stack of a thread that a signal has stopped at an instruction; the caller is in the
-    /// handler.
+    /// Returns the stack of a thread that a signal has stopped at an instruction; the caller is in
+    /// the handler.
     static CallStack At(uintptr_t instruction) noexcept;
 
     bool Empty() const { return frames == 0; }

@@ -51,7 +51,7 @@ Watched watched[] = {{SIGSEGV, false, {}, {}},
                      {SIGILL, false, {}, {}},
                      {SIGABRT, false, {}, {}}};
 
-std::atomic<SettleFault> settler{nullptr};  // set once
+std::atomic<SettleFault> settlers[2];  // filled from the front
 
 Watched* Find(int signal) {
     for (Watched& one : watched) {
@@ -84,10 +84,12 @@ void PassOn(const struct sigaction& before, int signal, siginfo_t* info, void* c
 
 void HandleSignal(int signal, siginfo_t* info, void* context) {
     const int before = errno;
-    const SettleFault settle = settler.load(std::memory_order_acquire);
-    if (signal == SIGSEGV && settle != nullptr && settle(*info, context)) {
-        errno = before;
-        return;
+    for (const std::atomic<SettleFault>& settler : settlers) {
+        const SettleFault settle = settler.load(std::memory_order_acquire);
+        if (signal == SIGSEGV && settle != nullptr && settle(*info, context)) {
+            errno = before;
+            return;
+        }
     }
     const Watched* const here = Find(signal);
     for (const std::atomic<DescribeCrash>& slot : here->describers) {
@@ -203,13 +205,23 @@ SignalLine& SignalLine::Crash(int signal, const siginfo_t& info) {
     return *this;
 }
 
-void SettleFaults(SettleFault settle) {
+bool SettleFaults(SettleFault settle) {
     const std::lock_guard<std::mutex> lock(ForkHook::ConstructionMutex());
-    settler.store(settle, std::memory_order_release);
+    for (std::atomic<SettleFault>& settler : settlers) {
+        const SettleFault present = settler.load(std::memory_order_relaxed);
+        if (present == nullptr) {
+            settler.store(settle, std::memory_order_release);
+        }
+        if (present == nullptr || present == settle) {
+            break;
+        }
+    }
     Watched* const here = Find(SIGSEGV);
     if (!here->installed) {
         Install(here);
     }
+    struct sigaction present {};
+    return sigaction(SIGSEGV, nullptr, &present) == 0 && present.sa_sigaction == &HandleSignal;
 }
 
 void EnsureAlternateStack() {

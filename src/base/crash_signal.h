@@ -31,8 +31,10 @@ bool RaisedByProcess(const siginfo_t& info);
 using SettleFault = bool (*)(const siginfo_t& info, const void* context);
 
 /// Asks `settle` first for each SIGSEGV from now on, and lets the instruction run again if it says
-/// so. Otherwise the signal is a crash. There is one such function in the library.
-void SettleFaults(SettleFault settle);
+/// so. Otherwise the signal is a crash. There are at most two such functions in the library.
+/// Returns whether the library's handler is in place: a program may have installed its own after
+/// it.
+bool SettleFaults(SettleFault settle);
 
 /// Gives the thread an alternate signal stack for the rest of its life, if it has none. A handler
 /// needs it when the thread's own stack is full.

@@ -62,7 +62,10 @@ bool ReadSanitizerChecks(const std::string& text, uint32_t* checks) {
     uint32_t chosen = 0;
     std::istringstream names(text);
     for (std::string name; std::getline(names, name, ',');) {
-        bool known = name == "all";
+        bool known = name == "all" || name == "host";
+        if (name == "host") {
+            chosen |= BitOf(SanitizerCheck::kHost);
+        }
         for (const auto& row : kChecks) {
             if (known && name != "all") {
                 break;
@@ -76,7 +79,9 @@ bool ReadSanitizerChecks(const std::string& text, uint32_t* checks) {
             return false;
         }
     }
-    if (chosen == 0 || text.back() == ',') {
+    const bool hostAlone = (chosen & BitOf(SanitizerCheck::kHost)) != 0 &&
+                           (chosen & BitOf(SanitizerCheck::kRace)) == 0;
+    if (chosen == 0 || hostAlone || text.back() == ',') {
         return false;
     }
     *checks = chosen | BitOf(SanitizerCheck::kSlots);

@@ -9,8 +9,9 @@
 
 namespace advstep {
 
-/// A check of the sanitizer. kSlots is on while any other one is.
-enum class SanitizerCheck : uint8_t { kMemory, kRace, kInit, kSync, kLimits, kSlots };
+/// A check of the sanitizer. kSlots is on while any other one is. kHost makes kRace look at
+/// accesses of the host, too; its findings are kRace's.
+enum class SanitizerCheck : uint8_t { kMemory, kRace, kInit, kSync, kLimits, kSlots, kHost };
 
 constexpr uint32_t BitOf(SanitizerCheck check) { return uint32_t{1} << static_cast<int>(check); }
 
@@ -28,7 +29,8 @@ struct SanitizerSettings {
     std::vector<std::string> suppressions;  // patterns of functions and libraries
 };
 
-/// Reads the names of checks with commas between them, or "all". False: a name is none.
+/// Reads the names of checks with commas between them, or "all", which has all but "host". False: a
+/// name is none, or "host" is without "race".
 bool ReadSanitizerChecks(const std::string& text, uint32_t* checks);
 
 /// Reads "report", "fail" or "stop".

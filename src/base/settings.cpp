@@ -200,7 +200,8 @@ const SettingRow kSettings[] = {
     {"ADVANCE_STEP_SOURCE_LINES", "on or off",
      [](const std::string& text, Settings* s) { return Choose(text, kSwitch, &s->sourceLines); }},
     {"ADVANCE_STEP_SANITIZE",
-     "off, all, or some of memory, race, init, sync and limits with commas between them",
+     "off, or some of all, memory, race, init, sync, limits, and host beside race, with commas "
+     "between them",
      [](const std::string& text, Settings* s) {
          return ReadSanitizerChecks(text, &s->sanitizer.checks);
      }},

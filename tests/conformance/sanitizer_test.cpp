@@ -4,15 +4,19 @@
 #include "advance_step/sanitizer.h"
 
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "acl/acl.h"
 #include "advance_step/host_operator.h"
@@ -25,6 +29,7 @@ using testing::AllOf;
 using testing::ExitedWithCode;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 using Program = std::function<void()>;
 
@@ -412,6 +417,63 @@ TEST_F(SanitizerDeathTest, MarksAreOfOneAllocation) {
                 ExitedWithCode(7), IsEmpty());
 }
 
+// Accesses of the host.
+
+// A copy into pinned memory that the host has not waited for; it returns the memory.
+char* CopyIntoPinned() {
+    void* pinned = nullptr;
+    Need(aclrtMallocHost(&pinned, kBytes));
+    char* const memory = Allocate();
+    Need(aclrtMemset(memory, kBytes, 1, kBytes));
+    Need(aclrtMemcpyAsync(pinned, kBytes, memory, kBytes, ACL_MEMCPY_DEVICE_TO_HOST, NewStream()));
+    return static_cast<char*>(pinned);
+}
+
+TEST_F(SanitizerDeathTest, CrashesAreTheProgramsWhileCopiesAreWatched) {
+    const auto crash = [] {
+        (void)CopyIntoPinned();
+        void* const closed = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        *static_cast<volatile char*>(closed) = 1;
+    };
+    EXPECT_EXIT(RunProgram("race,host", crash), testing::KilledBySignal(SIGSEGV),
+                Not(HasSubstr("sanitizer")));
+    EXPECT_EXIT(RunProgram("race,host",
+                           [crash] {
+                               struct sigaction action {};
+                               action.sa_handler = [](int) { _exit(9); };
+                               (void)sigaction(SIGSEGV, &action, nullptr);
+                               crash();
+                           }),
+                ExitedWithCode(9), Not(HasSubstr("sanitizer")));
+}
+
+TEST_F(SanitizerDeathTest, ASystemCallOnAWatchedPageFails) {
+    EXPECT_NO_FINDING("race,host", [] {
+        int ends[2];
+        Need(pipe(ends));
+        char* const pinned = CopyIntoPinned();
+        const bool refused = write(ends[1], pinned, 1) == -1 && errno == EFAULT;
+        Need(refused ? 0 : 1);
+        Need(aclrtSynchronizeDevice());
+        Need(write(ends[1], pinned, 1) == 1 ? 0 : 1);
+    });
+}
+
+TEST_F(SanitizerDeathTest, AFreedBufferIsOpen) {
+    EXPECT_FINDING("all,host", HasSubstr("freed_in_use"), [] {
+        char* const pinned = CopyIntoPinned();
+        Need(aclrtFreeHost(pinned));
+        std::vector<char*> memory;
+        for (int i = 0; i < 64; ++i) {
+            memory.push_back(static_cast<char*>(std::malloc(kBytes)));
+            std::memset(memory.back(), 1, kBytes);
+        }
+        for (char* const one : memory) {
+            std::free(one);
+        }
+    });
+}
+
 // Replays.
 
 aclmdlRI Capture(aclrtStream stream, const Program& work) {
@@ -558,8 +620,8 @@ TEST_F(SanitizerDeathTest, WrongSettingsAreToldByName) {
         std::fputs(refused && message != nullptr ? message : "none", stderr);
         std::_Exit(3);
     };
-    EXPECT_EXIT(program("ADVANCE_STEP_SANITIZE", "race,host"), ExitedWithCode(3),
-                HasSubstr("ADVANCE_STEP_SANITIZE is \"race,host\""));
+    EXPECT_EXIT(program("ADVANCE_STEP_SANITIZE", "memory,host"), ExitedWithCode(3),
+                HasSubstr("ADVANCE_STEP_SANITIZE is \"memory,host\""));
     EXPECT_EXIT(program("ADVANCE_STEP_SANITIZE_ACTION", "abort"), ExitedWithCode(3),
                 HasSubstr("expected report, fail or stop"));
     EXPECT_EXIT(program("ADVANCE_STEP_SANITIZE_SUPPRESSIONS", "/none/such"), ExitedWithCode(3),

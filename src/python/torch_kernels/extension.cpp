@@ -58,7 +58,7 @@ __attribute__((visibility("default"))) void advstep_torch_show_python(void* set,
         all.push_back(folder);
     }
     SetLibraryFolders(std::move(all));
-    (void)reinterpret_cast<int (*)(size_t (*)(char*, size_t))>(set)(&PythonFrames);
+    (void)reinterpret_cast<int (*)(size_t(*)(char*, size_t))>(set)(&PythonFrames);
 }
 
 /// What call stacks of the calling thread show: AdvStepScriptFrames.

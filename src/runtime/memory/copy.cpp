@@ -16,6 +16,7 @@
 #include "src/runtime/memory/large_pages.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/sanitizer/device_sanitizer.h"
+#include "src/runtime/sanitizer/watched_pages.h"
 #include "src/runtime/task/running_work.h"
 
 namespace advstep {
@@ -152,7 +153,7 @@ void CopyRows(void* dst, const void* src, size_t count, size_t rows, size_t dpit
     const auto* from = static_cast<const unsigned char*>(src);
     for (size_t row = 0; row < rows; ++row) {
         AskForLargePages(to + row * dpitch, count);
-        std::memmove(to + row * dpitch, from + row * spitch, count);
+        WatchedPages::Move(to + row * dpitch, from + row * spitch, count);
     }
 }
 
@@ -507,7 +508,7 @@ Status CheckBatchCopies(const DeviceMemory& memory, const CopyBatch& batch, bool
 void CopyBatchNow(const CopyBatch& batch) {
     for (size_t i = 0; i < batch.count; ++i) {
         AskForLargePages(batch.dsts[i], batch.sizes[i]);
-        std::memmove(batch.dsts[i], batch.srcs[i], batch.sizes[i]);
+        WatchedPages::Move(batch.dsts[i], batch.srcs[i], batch.sizes[i]);
     }
 }
 
@@ -555,7 +556,7 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
         const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);
         for (size_t i = 0; i < self.count; ++i) {
             AskForLargePages(copies[i].dst, copies[i].count);
-            std::memmove(copies[i].dst, copies[i].src, copies[i].count);
+            WatchedPages::Move(copies[i].dst, copies[i].src, copies[i].count);
         }
         return Status();
     };

@@ -209,7 +209,7 @@ bool MoveNow(const PageMove& move, const SomeMapping& from, const SomeMapping& t
 Status MovePages(const PageMove& move) {
     const NoCancellation noCancellation;
     const std::lock_guard<std::mutex> lock(TheMoves());
-    SettleFaults(&SettleWrite);
+    (void)SettleFaults(&SettleWrite);
     std::vector<ForkRecord*> fresh;
     const auto forget = [&fresh] {
         for (ForkRecord* const record : fresh) {

@@ -4,6 +4,7 @@
 #include "src/runtime/sanitizer/device_sanitizer.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -12,6 +13,7 @@
 
 #include "src/base/never_destroyed.h"
 #include "src/base/sanitizer_scope.h"
+#include "src/runtime/sanitizer/watched_pages.h"
 #include "src/runtime/task/running_work.h"
 
 namespace advstep {
@@ -27,8 +29,6 @@ struct LockedScope {
     const SanitizerScope own;
     const std::lock_guard<std::mutex> lock;
 };
-
-[[gnu::tls_model("initial-exec")]] thread_local const InsideHostFunction* innermost = nullptr;
 
 bool IsCopy(const Task& task, const std::vector<Use>& uses) {
     return task.category == TaskCategory::kMemory && uses.size() >= 2 && uses.size() % 2 == 0;
@@ -111,13 +111,6 @@ std::shared_ptr<const CallStack> ReplayCall() {
     return std::make_shared<const CallStack>(CallStack::Here());
 }
 
-InsideHostFunction::InsideHostFunction(const void* stream, uint64_t sequence) noexcept
-    : stream_(stream), sequence_(sequence), outer_(innermost) {
-    innermost = this;
-}
-
-InsideHostFunction::~InsideHostFunction() { innermost = outer_; }
-
 DeviceSanitizer& TheDeviceSanitizer() {
     static NeverDestroyed<DeviceSanitizer> sanitizer;
     return *sanitizer;
@@ -196,6 +189,9 @@ void DeviceSanitizer::Queued(const WorkPlace& place, const Task& task,
     OrderStep step = MakeStep(task, what.get());
     if (what != nullptr) {
         step.work = PlaceWork(place, what);
+    }
+    if (Sanitizing(SanitizerCheck::kHost) && step.work != nullptr) {
+        WatchPages(place, *step.work);
     }
     if (step.kind == OrderStep::Kind::kWriteWord) {
         NoteWordWrite(step.key, {place.stream, place.sequence});
@@ -493,9 +489,20 @@ void DeviceSanitizer::PassCopy(const OrderedWork& work, size_t destination) {
 
 // The host.
 
+// Tells the order what the host has seen, and opens the pages that it may use now.
+void DeviceSanitizer::HostHasSeen(const void* stream, uint64_t sequence) {
+    order_.HostSees(stream, sequence);
+    if (Sanitizing(SanitizerCheck::kHost)) {
+        TellNotedLocked();
+        WatchedPages::OpenSeen([&](const WatchedUse& watched) {
+            return order_.HostHasSeen(watched.stream, watched.sequence);
+        });
+    }
+}
+
 void DeviceSanitizer::HostSees(const void* stream, uint64_t sequence) {
     const LockedScope scope(&mutex_);
-    order_.HostSees(stream, sequence);
+    HostHasSeen(stream, sequence);
 }
 
 // Work that other threads have queued meanwhile may not have ended.
@@ -504,7 +511,7 @@ void DeviceSanitizer::HostSeesDevice(const Device* device) {
     for (const auto& [stream, itsDevice] : devices_) {
         const uint64_t queued = order_.QueuedOf(stream);
         if ((device == nullptr || itsDevice == device) && Reached({stream, queued})) {
-            order_.HostSees(stream, queued);
+            HostHasSeen(stream, queued);
         }
     }
 }
@@ -523,11 +530,55 @@ void DeviceSanitizer::HostUses(const char* name, bool copies, std::vector<Use> u
     if (work == nullptr) {
         return;
     }
-    if (innermost != nullptr) {
-        order_.ActsInside(innermost->stream_, innermost->sequence_, work);
+    for (const PlacedUse& placed : work->uses) {
+        if (placed.block->device ==
+            nullptr) {  // the call itself uses the pages, which is told here
+            WatchedPages::OpenRange(placed.block->begin + placed.begin,
+                                    placed.block->begin + placed.end);
+        }
+    }
+    if (const auto* const inside = InsideHostFunction::Innermost(); inside != nullptr) {
+        order_.ActsInside(inside->stream(), inside->sequence(), work);
     } else {
         order_.HostActs(work);
     }
+}
+
+// Accesses of the host.
+
+// Only copies are known to use all of the bytes, and to use them by WatchedPages::Move.
+void DeviceSanitizer::WatchPages(const WorkPlace& place, const OrderedWork& work) {
+    static const bool started = [] {
+        WatchedPages::Start();
+        return std::atexit([] { TheDeviceSanitizer().TellNoted(); }) == 0;
+    }();
+    if (!started || !work.what->copies || IsReduction(*work.what)) {
+        return;
+    }
+    for (const PlacedUse& placed : work.uses) {
+        const Block& block = *placed.block;
+        if (placed.exact &&
+            (block.kind == Block::Kind::kPinned || block.kind == Block::Kind::kRegistered)) {
+            WatchedPages::Watch(
+                block.begin + placed.begin, block.begin + placed.end,
+                work.what->uses[placed.use].Writes(),
+                {work.what, placed.use, place.handle, place.stream, place.sequence, placed.block});
+        }
+    }
+}
+
+void DeviceSanitizer::TellNotedLocked() {
+    if (!WatchedPages::HasNoted()) {
+        return;
+    }
+    for (const HostAccess& access : WatchedPages::TakeNoted()) {
+        ReportHostAccess(access);
+    }
+}
+
+void DeviceSanitizer::TellNoted() {
+    const LockedScope scope(&mutex_);
+    TellNotedLocked();
 }
 
 void DeviceSanitizer::NoteWordWrite(const void* word, const Ticket& place) {
@@ -551,7 +602,7 @@ void DeviceSanitizer::HostHasRead(const void* address, uint64_t bytes) {
     for (auto word = words_.lower_bound(begin); word != end; ++word) {
         for (const Ticket& write : word->second) {
             if (Reached(write)) {
-                order_.HostSees(write.stream, write.sequence);
+                HostHasSeen(write.stream, write.sequence);
             }
         }
     }
@@ -635,6 +686,7 @@ void DeviceSanitizer::Ended(uintptr_t begin) {
     if (block == nullptr || block->begin != begin) {
         return;
     }
+    WatchedPages::OpenRange(begin, block->end());
     CheckUnused(*block, 0, block->bytes,
                 block->kind == Block::Kind::kMapped       ? EndOfUse::kUnmap
                 : block->kind == Block::Kind::kRegistered ? EndOfUse::kUnregister
@@ -649,6 +701,7 @@ void DeviceSanitizer::Ended(uintptr_t begin) {
 void DeviceSanitizer::EndedWithDevice(uintptr_t begin) {
     const LockedScope scope(&mutex_);
     if (const std::shared_ptr<Block> block = blocks_.Leave(begin); block != nullptr) {
+        WatchedPages::OpenRange(begin, block->end());
         ForgetBlock(*block);
         block->history = AccessHistory();
     }
@@ -656,6 +709,7 @@ void DeviceSanitizer::EndedWithDevice(uintptr_t begin) {
 
 void DeviceSanitizer::RangeEnds(uintptr_t begin, uint64_t bytes) {
     const LockedScope scope(&mutex_);
+    WatchedPages::OpenRange(begin, begin + bytes);
     if (const std::shared_ptr<Block> block = blocks_.Find(begin); block != nullptr) {
         CheckUnused(*block, begin - block->begin, begin - block->begin + bytes,
                     EndOfUse::kUnregister);
@@ -672,7 +726,8 @@ void DeviceSanitizer::Refused(const char* argument, const void* address, uint64_
     what->isCall = true;
     what->name = "the call";
     // A task refuses memory on any thread: it is its caller's mistake.
-    const CallStack* const queued = innermost == nullptr ? RunningWork::QueuedBy() : nullptr;
+    const CallStack* const queued =
+        InsideHostFunction::Innermost() == nullptr ? RunningWork::QueuedBy() : nullptr;
     what->stack = queued != nullptr ? *queued : CallStack::Here();
     what->uses.push_back(
         {Use::Kind::kMemory, argument, address, bytes, Use::Access::kReadsAndWrites});

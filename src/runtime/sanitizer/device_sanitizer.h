@@ -14,6 +14,7 @@
 
 #include "src/runtime/sanitizer/block_table.h"
 #include "src/runtime/sanitizer/findings.h"
+#include "src/runtime/sanitizer/inside_host_function.h"
 #include "src/runtime/sanitizer/ordered_work.h"
 #include "src/runtime/sanitizer/sanitizing_work.h"
 #include "src/runtime/sanitizer/work_order.h"
@@ -37,23 +38,6 @@ std::shared_ptr<const QueuedWork> DescribeWork(const Task& task, const Work& wor
 
 /// Returns the calls that the thread is in, for works of a replay.
 std::shared_ptr<const CallStack> ReplayCall();
-
-/// While it lives, the calling thread runs a function of the program that is that task of the
-/// stream. What the function does comes before the next task.
-class InsideHostFunction {
- public:
-    InsideHostFunction(const void* stream, uint64_t sequence) noexcept;
-    ~InsideHostFunction();
-    InsideHostFunction(const InsideHostFunction&) = delete;
-    InsideHostFunction& operator=(const InsideHostFunction&) = delete;
-
- private:
-    const void* const stream_;
-    const uint64_t sequence_;
-    const InsideHostFunction* const outer_;
-
-    friend class DeviceSanitizer;
-};
 
 /// The analysis. mutex_ guards everything. It is taken under any lock of the runtime, and only the
 /// lock of the findings under it.
@@ -89,6 +73,10 @@ class DeviceSanitizer {
     /// are that write them.
     void HostHasRead(const void* address, uint64_t bytes);
     void Unset(const void* signal);
+
+    /// Reports the accesses of the host that WatchedPages has noted. They are reported by the next
+    /// call of the library otherwise.
+    void TellNoted();
 
     // Memory.
 
@@ -133,6 +121,9 @@ class DeviceSanitizer {
     void PassCopy(const OrderedWork& work, size_t destination);
     void CheckWritten(const OrderedWork& work, size_t use);
     void WriteEverywhere();
+    void WatchPages(const WorkPlace& place, const OrderedWork& work);
+    void HostHasSeen(const void* stream, uint64_t sequence);
+    void TellNotedLocked();
     void NoteWordWrite(const void* word, const Ticket& place);
     void ForgetBlock(const Block& block);
     Users FindUsers(const Block& block, uint64_t begin, uint64_t end) const;

@@ -284,9 +284,9 @@ FindingFields FieldsOfWork(const OrderedWork& work, size_t use) {
     constexpr size_t kMostShown = 8;
     FindingFields fields;
     AddWork(work, use, &fields);
-    fields.Add("stack", work.what->stack.Lines(kMostShown));
+    fields.Add("stack", work.what->stack.AllLines(kMostShown));
     if (work.replay != nullptr) {
-        fields.Add("replay_stack", work.replay->Lines(kMostShown));
+        fields.Add("replay_stack", work.replay->AllLines(kMostShown));
     }
     return fields;
 }
@@ -322,6 +322,40 @@ void ReportRace(const OrderedWork& one, size_t useOfOne, const OrderedWork& othe
     AddBlock(block, &finding.fields());
     finding.fields().Add("missing", missing);
     finding.Sites(SiteOf(first), SiteOf(second));
+    Report(finding);
+}
+
+void ReportHostAccess(const HostAccess& access) {
+    constexpr char kKind[] = "host_access";
+    OrderedWork work;
+    work.what = access.watched.work;
+    work.handle = access.watched.handle;
+    const size_t use = access.watched.use;
+    if (CountIfReported(SanitizerCheck::kRace, kKind, SiteOf(work), access.stack)) {
+        return;
+    }
+    const Use& used = UseOf(work, use);
+    const char* const verb = access.writes ? "writes" : "reads";
+    const uint64_t place = access.address - reinterpret_cast<uintptr_t>(used.address);
+    Finding finding(SanitizerCheck::kRace, kKind,
+                    fmt::format("the host {} memory that {} may still {}", verb, WorkText(work),
+                                AccessText(used)));
+    finding.Line(
+        fmt::format("the task {}, in {}", UseText(used), BlockText(*access.watched.block)));
+    finding.Line(fmt::format("the host {} byte {} of {} in thread {}", verb, place, used.name,
+                             access.thread));
+    finding.Line(fmt::format("missing: a synchronisation of the host with {} before the access",
+                             StreamText(work)));
+    AddStacks(work, "work", &finding);
+    finding.Stack("access", access.writes ? "written by" : "read by", access.stack);
+    AddWork(work, use, &finding.fields());
+    AddBlock(*access.watched.block, &finding.fields());
+    FindingFields host;
+    host.Add("access", access.writes ? "write" : "read");
+    host.Add("thread", static_cast<uint64_t>(access.thread));
+    host.AddAddress("address", reinterpret_cast<const void*>(access.address));
+    finding.fields().Add("host", host);
+    finding.Sites(SiteOf(work), access.stack);
     Report(finding);
 }
 

@@ -9,6 +9,7 @@
 #include "src/base/call_stack.h"
 #include "src/runtime/sanitizer/block_table.h"
 #include "src/runtime/sanitizer/ordered_work.h"
+#include "src/runtime/sanitizer/watched_pages.h"
 
 namespace advstep {
 
@@ -32,6 +33,9 @@ void ReportPoisoned(const OrderedWork& work, size_t use, const Block& block);
 /// Two accesses to bytes [begin, end) of the block without an order.
 void ReportRace(const OrderedWork& one, size_t useOfOne, const OrderedWork& other,
                 size_t useOfOther, const Block& block, uint64_t begin, uint64_t end);
+
+/// The host has used memory of a copy that it has not seen the end of.
+void ReportHostAccess(const HostAccess& access);
 
 /// Work reads `bytes` bytes that nothing has written, the first of them at `first` in the block.
 void ReportUnwritten(const OrderedWork& work, size_t use, const Block& block, uint64_t first,

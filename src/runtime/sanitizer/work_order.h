@@ -85,6 +85,11 @@ class WorkOrder {
         return host_->At(work.stream) >= work.sequence;
     }
 
+    bool HostHasSeen(const void* stream, uint64_t sequence) const {
+        const auto known = numbers_.find(stream);
+        return known != numbers_.end() && host_->At(known->second) >= sequence;
+    }
+
     /// Returns whether the work comes before all work that has not been passed.
     bool IsOld(const OrderedWork& work) const {
         return HostHasSeen(work) &&

@@ -17,6 +17,11 @@ TEST(SanitizerSettingsTest, ChecksAreNamesWithCommas) {
                           BitOf(SanitizerCheck::kSlots));
     EXPECT_TRUE(ReadSanitizerChecks("all", &checks));
     EXPECT_EQ(checks, 0x3FU);
+    EXPECT_TRUE(ReadSanitizerChecks("host,race", &checks));
+    EXPECT_EQ(checks, BitOf(SanitizerCheck::kHost) | BitOf(SanitizerCheck::kRace) |
+                          BitOf(SanitizerCheck::kSlots));
+    EXPECT_TRUE(ReadSanitizerChecks("all,host", &checks));
+    EXPECT_EQ(checks, 0x7FU);
     for (const char* off : {"", "off"}) {
         checks = 77;
         EXPECT_TRUE(ReadSanitizerChecks(off, &checks));
@@ -27,7 +32,7 @@ TEST(SanitizerSettingsTest, ChecksAreNamesWithCommas) {
 TEST(SanitizerSettingsTest, OtherNamesAreRefused) {
     uint32_t checks = 77;
     for (const char* text :
-         {",", "memory,", "off,race", "memory,,race", "Memory", "slots", "race,host"}) {
+         {",", "memory,", "off,race", "memory,,race", "Memory", "slots", "host", "memory,host"}) {
         EXPECT_FALSE(ReadSanitizerChecks(text, &checks)) << text;
     }
     EXPECT_EQ(checks, 77U);

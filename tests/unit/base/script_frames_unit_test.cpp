@@ -36,8 +36,8 @@ class ScriptFramesTest : public testing::Test {
 TEST_F(ScriptFramesTest, ACallStackShowsThem) {
     scriptLines = "model.py:7 in Model.forward\ntrain.py:12 in <module>";
     const CallStack stack = CallStack::Here();
-    EXPECT_EQ(stack.Lines(9), (std::vector<std::string>{"model.py:7 in Model.forward",
-                                                        "train.py:12 in <module>"}));
+    EXPECT_EQ(stack.Lines(9),
+              (std::vector<std::string>{"model.py:7 in Model.forward", "train.py:12 in <module>"}));
     EXPECT_EQ(stack.Lines(1), std::vector<std::string>{"model.py:7 in Model.forward"});
     const std::vector<std::string> all = stack.AllLines(3);
     ASSERT_GT(all.size(), 2U);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs in which the host uses pinned memory while a copy may still use it, and in time.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "sanitizer/corpus.h"
+#include "sanitizer/device_program.h"
+
+using namespace corpus;
+
+namespace {
+
+constexpr size_t kPages = size_t{4} * kBytes;
+
+// Pages of the program's own, registered.
+void* NewRegistered(size_t bytes) {
+    void* memory = nullptr;
+    void* device = nullptr;
+    Must(posix_memalign(&memory, kBytes, bytes));
+    std::memset(memory, 0, bytes);
+    Must(aclrtHostRegister(memory, bytes, ACL_HOST_REGISTER_MAPPED, &device));
+    return memory;
+}
+
+// The work of the stream waits for this before it begins.
+uint64_t Hold(aclrtStream stream) {
+    uint64_t hold = 0;
+    Must(advstepHoldStream(stream, &hold));
+    return hold;
+}
+
+}  // namespace
+
+int ReadByte(const void* memory, size_t at) {
+    return static_cast<const volatile unsigned char*>(memory)[at];
+}
+
+void WriteByte(void* memory, size_t at) { static_cast<volatile unsigned char*>(memory)[at] = 1; }
+
+// PyTorch: tensor.to("cpu", non_blocking=True) is read before a synchronisation.
+BAD_PROGRAM(ReadsAPinnedBufferTooEarly, "race,host",
+            {{"race", "host_access", {"aclrtMemcpyAsync", "dst", "ReadByte", "\"read\""}}}) {
+    // [ReadsAPinnedBufferTooEarly]
+    const aclrtStream stream = NewStream();
+    void* const tokens = NewPinned(kPages);
+    CopyToHost(tokens, NewMemory(kPages), stream, kPages);
+    (void)ReadByte(tokens, kBytes + 8);  // missing: Synchronize(stream)
+    Synchronize(stream);
+    // [/ReadsAPinnedBufferTooEarly]
+}
+
+// vllm-ascend: the next step's input is written into the buffer that the copy still reads.
+BAD_PROGRAM(OverwritesAPinnedBufferTooEarly, "race,host",
+            {{"race", "host_access", {"aclrtMemcpyAsync", "src", "WriteByte", "\"write\""}}}) {
+    const aclrtStream stream = NewStream();
+    void* const input = NewPinned(kPages);
+    const uint64_t hold = Hold(stream);
+    CopyToDevice(NewMemory(kPages), input, stream, kPages);
+    (void)ReadByte(input, 0);  // right
+    WriteByte(input, kPages - 1);
+    Must(advstepReleaseHold(hold));
+    Synchronize(stream);
+}
+
+// Registered memory, read by another thread, whose access goes on with the copy's bytes.
+BAD_PROGRAM(ReadsRegisteredMemoryTooEarly, "race,host",
+            {{"race", "host_access", {"registered", "ReadByte"}}}) {
+    const aclrtStream stream = NewStream();
+    void* const memory = NewRegistered(kPages);
+    void* const device = NewMemory(kPages);
+    Must(aclrtMemset(device, kPages, 7, kPages));
+    CopyToHost(memory, device, stream, kPages);
+    std::thread([&] {
+        while (ReadByte(memory, 0) != 7) {
+            std::this_thread::yield();
+        }
+    }).join();
+    Synchronize(stream);
+    if (ReadByte(memory, kPages - 1) != 7) {
+        std::abort();
+    }
+    Must(aclrtHostUnregister(memory));
+}
+
+// The host waits for the wrong stream, and the program ends without another call.
+BAD_PROGRAM(WaitsForTheWrongCopy, "race,host", {{"race", "host_access", {"ReadByte"}}}) {
+    const aclrtStream copies = NewStream();
+    const aclrtStream compute = NewStream();
+    void* const tokens = NewPinned(kPages);
+    CopyToHost(tokens, NewMemory(kPages), copies, kPages);
+    Synchronize(compute);
+    (void)ReadByte(tokens, 0);
+}
+
+RIGHT_PROGRAM(ReadsAPinnedBufferAfterTheStream) {
+    const aclrtStream stream = NewStream();
+    void* const tokens = NewPinned(kPages);
+    void* const device = NewMemory(kPages);
+    for (int value = 1; value < 4; ++value) {
+        Must(aclrtMemsetAsync(device, kPages, value, kPages, stream));
+        CopyToHost(tokens, device, stream, kPages);
+        CopyToHost(tokens, device, stream, kPages);
+        CopyToDevice(device, tokens, stream, kPages);  // reads what the copy before has written
+        Synchronize(stream);
+        if (ReadByte(tokens, 0) != value || ReadByte(tokens, kPages - 1) != value) {
+            std::abort();
+        }
+        WriteByte(tokens, 0);
+    }
+}
+
+// Parts of one buffer, of which the host uses the one that is ready.
+RIGHT_PROGRAM(UsesAnotherPartOfAPinnedBuffer) {
+    const aclrtStream first = NewStream();
+    const aclrtStream second = NewStream();
+    void* const buffer = NewPinned(kPages);
+    void* const device = NewMemory(kPages);
+    CopyToHost(buffer, device, first, kPages / 2);
+    CopyToHost(Beyond(buffer, kPages / 2), device, second, kPages / 2);
+    Synchronize(first);
+    (void)ReadByte(buffer, kPages / 2 - 1);
+    WriteByte(buffer, 0);
+    Synchronize(second);
+    (void)ReadByte(buffer, kPages / 2);
+}
+
+RIGHT_PROGRAM(ReadsAPinnedBufferInAHostFunction) {
+    const aclrtStream stream = NewStream();
+    void* const tokens = NewPinned(kPages);
+    CopyToHost(tokens, NewMemory(kPages), stream, kPages);
+    Must(aclrtLaunchHostFunc(
+        stream, [](void* memory) { (void)ReadByte(memory, kBytes); }, tokens));
+    Synchronize(stream);
+}
+
+RIGHT_PROGRAM(FreesAPinnedBufferAfterTheEvent) {
+    const aclrtStream stream = NewStream();
+    void* const device = NewMemory(kPages);
+    for (int i = 0; i < 20; ++i) {
+        void* const buffer = NewPinned(kPages);
+        const aclrtEvent event = NewEvent();
+        CopyToHost(buffer, device, stream, kPages);
+        Must(aclrtRecordEvent(event, stream));
+        Must(aclrtSynchronizeEvent(event));
+        WriteByte(buffer, kBytes);
+        Must(aclrtFreeHost(buffer));
+        Must(aclrtDestroyEvent(event));
+    }
+}
+
+// The child has a copy of the pages, into which no work writes.
+RIGHT_PROGRAM(ReadsAPinnedBufferInAChild) {
+    const aclrtStream stream = NewStream();
+    void* const tokens = NewPinned(kPages);
+    CopyToHost(tokens, NewMemory(kPages), stream, kPages);
+    const pid_t child = fork();
+    if (child == 0) {
+        WriteByte(tokens, kBytes);
+        _exit(ReadByte(tokens, kBytes) == 1 ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    Must(status);
+    Synchronize(stream);
+}
+
+// More copies than are watched at a time.
+RIGHT_PROGRAM(CopiesIntoManyPinnedBuffers) {
+    constexpr size_t kCopies = 700;
+    const aclrtStream stream = NewStream();
+    void* const buffer = NewPinned(kCopies * kBytes);
+    void* const device = NewMemory();
+    for (size_t i = 0; i < kCopies; ++i) {
+        CopyToHost(Beyond(buffer, i * kBytes), device, stream);
+    }
+    Synchronize(stream);
+    for (size_t i = 0; i < kCopies; ++i) {
+        WriteByte(buffer, i * kBytes);
+    }
+}

@@ -621,8 +621,8 @@ TEST_F(SanitizerDeathTest, WrongSettingsAreToldByName) {
         std::fputs(refused && message != nullptr ? message : "none", stderr);
         std::_Exit(3);
     };
-    EXPECT_EXIT(program("ADVANCE_STEP_SANITIZE", "race,host"), ExitedWithCode(3),
-                HasSubstr("ADVANCE_STEP_SANITIZE is \"race,host\""));
+    EXPECT_EXIT(program("ADVANCE_STEP_SANITIZE", "memory,host"), ExitedWithCode(3),
+                HasSubstr("ADVANCE_STEP_SANITIZE is \"memory,host\""));
     EXPECT_EXIT(program("ADVANCE_STEP_SANITIZE_ACTION", "abort"), ExitedWithCode(3),
                 HasSubstr("expected report, fail or stop"));
     EXPECT_EXIT(program("ADVANCE_STEP_SANITIZE_SUPPRESSIONS", "/none/such"), ExitedWithCode(3),

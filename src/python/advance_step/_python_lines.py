@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of the program in the library's call stacks: findings of the sanitizer, leaks, hangs, crashes.
+"""The lines of the program in call stacks: findings of the sanitizer, leaks, hangs, crashes.
 
 The extension reads them where a call stack is taken, without the interpreter's lock, as the frames lie
 in memory. What it reads is compared with what Python says before the first call stack asks for it.

@@ -548,11 +548,11 @@ void DeviceSanitizer::HostUses(const char* name, bool copies, std::vector<Use> u
 
 // Only copies are known to use all of the bytes, and to use them by WatchedPages::Move.
 void DeviceSanitizer::WatchPages(const WorkPlace& place, const OrderedWork& work) {
-    static const bool started = [] {
-        WatchedPages::Start();
-        return std::atexit([] { TheDeviceSanitizer().TellNoted(); }) == 0;
-    }();
-    if (!started || !work.what->copies || IsReduction(*work.what)) {
+    WatchedPages::Start();
+    if (!tellsAtExit_) {
+        tellsAtExit_ = std::atexit([] { TheDeviceSanitizer().TellNoted(); }) == 0;
+    }
+    if (!work.what->copies || IsReduction(*work.what)) {
         return;
     }
     for (const PlacedUse& placed : work.uses) {

@@ -134,7 +134,7 @@ class DeviceSanitizer {
     WorkOrder order_;
     std::unordered_map<Stream*, const Device*> devices_;  // of the streams with work
     std::map<uintptr_t, std::deque<Ticket>> words_;       // their last writes, by address
-    bool tellsAtExit_ = false;  // what WatchedPages has noted
+    bool tellsAtExit_ = false;                            // what WatchedPages has noted
     uint64_t works_ = 0;
     uint64_t patterned_ = 0;  // bytes of live blocks that were filled with the pattern
     HasPeer hasPeer_ = nullptr;

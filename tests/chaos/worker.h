@@ -14,6 +14,7 @@
 #include "acl/acl.h"
 #include "chaos/journal.h"
 #include "chaos/world.h"
+#include "support/page_vector.h"
 #include "support/random.h"
 
 // The call, with an entry in the journal; its code must be a documented one, with a message.
@@ -28,7 +29,7 @@ namespace chaos {
 [[noreturn]] void Fail(const World& world, const std::string& text);
 
 // Memory of the test's own that queued work may use until the life ends.
-using Bytes = std::vector<char>;
+using Bytes = support::PageVector<char>;  // may be registered
 
 class Worker {
  public:

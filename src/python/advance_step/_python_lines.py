@@ -23,7 +23,8 @@ def _reads_frames(library: ctypes.CDLL) -> bool:
     text = ctypes.create_string_buffer(4096)
     frame = sys._getframe()
     size, line = library.advstep_torch_python_frames(text, ctypes.c_size_t(len(text))), frame.f_lineno
-    wanted = f"{frame.f_code.co_filename}:{line} in {frame.f_code.co_qualname}"  # type: ignore[attr-defined]
+    name = getattr(frame.f_code, "co_qualname", "")  # of Python 3.11 and later
+    wanted = f"{frame.f_code.co_filename}:{line} in {name}"
     return text.raw[:size].decode("utf-8", "replace").split("\n")[0] == wanted
 
 

@@ -96,7 +96,6 @@ class File:
         if self.pid == 0:
             os.setpgid(0, 0)  # so that its own children end with it
             self._run()
-        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
 
     def _run(self) -> None:
         status = 1
@@ -118,7 +117,7 @@ class File:
         if pid == 0:
             if time.monotonic() < self.deadline:
                 return None
-            pid, status = self._kill()
+            pid, status = self.kill()
         else:
             self._kill_group()
         return os.waitstatus_to_exitcode(status)
@@ -129,7 +128,7 @@ class File:
         except ProcessLookupError:
             pass
 
-    def _kill(self) -> tuple[int, int]:
+    def kill(self) -> tuple[int, int]:
         self._kill_group()
         return os.waitpid(self.pid, 0)
 
@@ -162,7 +161,15 @@ class File:
 
 def run(files: list[File], jobs: int, results: Results) -> None:
     waiting, running = collections.deque(files), list[File]()
-    total, count = len(files), 0
+    try:
+        _run_all(waiting, running, jobs, results)
+    finally:
+        for file in running:  # after an interrupt
+            file.kill()
+
+
+def _run_all(waiting: collections.deque[File], running: list[File], jobs: int, results: Results) -> None:
+    total, count = len(waiting), 0
     while waiting or running:
         while waiting and len(running) < jobs:
             running.append(waiting.popleft())

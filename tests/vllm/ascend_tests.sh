@@ -43,18 +43,19 @@ for each in "$installed"/_build_info.py "$installed"/*.so; do
     [[ -e $tree/vllm_ascend/${each##*/} ]] || ln -s "$each" "$tree/vllm_ascend"
 done
 
-# vLLM takes another model for each that this file names. The tests want longer texts than a tiny model has places.
+# A cache of the hub in which each model that ascend_models.txt names is a tiny one. The tests want longer texts than
+# this has places.
 models=${MODELS:-$root/build/vllm/models}
-redirects=$work/redirects.txt
-: >"$redirects"
-rm -rf "$work/models"
+hub=$work/hub
+rm -rf "$hub"
 while read -r name form; do
     [[ -f $models/$form/config.json ]] || continue
-    mkdir -p "$work/models/$form"
-    ln -sf "$(realpath "$models/$form")"/* "$work/models/$form"
-    rm "$work/models/$form/config.json"
-    sed 's/\("max_position_embeddings": \)[0-9]*/\132768/' "$models/$form/config.json" >"$work/models/$form/config.json"
-    echo "$name $work/models/$form" >>"$redirects"
+    cached=$hub/models--${name/\//--}
+    mkdir -p "$cached/refs" "$cached/snapshots/tiny"
+    printf tiny >"$cached/refs/main"
+    ln -s "$(realpath "$models/$form")"/* "$cached/snapshots/tiny"
+    rm "$cached/snapshots/tiny/config.json"
+    sed 's/\("max_position_embeddings": \)[0-9]*/\132768/' "$models/$form/config.json" >"$cached/snapshots/tiny/config.json"
 done <"$folder/ascend_models.txt"
 
 e2e=tests/e2e/pull_request/one_card
@@ -71,7 +72,7 @@ done
 
 unset ASCEND_HOME_PATH ASCEND_OPP_PATH ASCEND_TOOLKIT_HOME LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY
 unset ADVANCE_STEP_HOST_OPERATORS
-export PYTHONPATH=$tree HF_HUB_OFFLINE=1 PYTHONPYCACHEPREFIX=$work/pycache VLLM_MODEL_REDIRECT_PATH=$redirects
+export PYTHONPATH=$tree PYTHONPYCACHEPREFIX=$work/pycache HF_HUB_CACHE=$hub HF_HUB_OFFLINE=1
 "$python" -c 'import importlib.util as util, sys; sys.exit(util.find_spec("modelscope") is None)' ||
     PYTHONPATH=$PYTHONPATH:$folder/ascend_modules
 exec "$python" -m advance_step.vllm "$folder/ascend_tests.py" \

@@ -32,13 +32,13 @@ def fast_gelu(input: Any) -> Any:
 
 
 @define("npu_fast_gelu_backward")
-def fast_gelu_backward(grad: Any, self: Any) -> Any:
+def fast_gelu_backward(grad: Any, input: Any) -> Any:
     name = "npu_fast_gelu_backward"
-    check_floating(name, grad=grad, self=self)
-    check_shape(name, "grad", grad, self.shape)
-    wide = self.float()
+    check_floating(name, grad=grad, input=input)
+    check_shape(name, "grad", grad, input.shape)
+    wide = input.float()
     sigmoid = torch.sigmoid(_SLOPE * wide)
-    return (grad.float() * sigmoid * (1 + _SLOPE * wide * (1 - sigmoid))).to(self.dtype)
+    return (grad.float() * sigmoid * (1 + _SLOPE * wide * (1 - sigmoid))).to(input.dtype)
 
 
 @define("npu_swiglu")

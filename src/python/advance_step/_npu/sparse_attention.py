@@ -91,8 +91,11 @@ def sparse_flash_attention(query: Any, key: Any, value: Any, sparse_indices: Any
     places, seen = _places(sparse_indices, ends, lengths, block_table, key.shape[1], key.shape[0],
                            sparse_mode == _CAUSAL)
     step = max(_GATHERED // max(places.shape[1] * keys.shape[1], 1), 1)
-    parts = [_attend(whole[at:at + step], keys, value.flatten(0, 2), places[at:at + step], seen[at:at + step],
-                     scale_value) for at in range(0, whole.shape[0], step)]
+    # A latent cache is key and value in one, so its rows are gathered once.
+    shared = value.shape == key.shape and value.data_ptr() == key.data_ptr() and value.stride() == key.stride()
+    values = key.shape[3] if shared else value.flatten(0, 2)
+    parts = [_attend(whole[at:at + step], keys, values, places[at:at + step], seen[at:at + step], scale_value)
+             for at in range(0, whole.shape[0], step)]
     out, largest, total = (torch.cat(part) for part in zip(*parts))
     none = total.new_empty((0,))
     statistics = (largest.unsqueeze(0), total.unsqueeze(0)) if return_softmax_lse else (none, none.clone())
@@ -100,7 +103,8 @@ def sparse_flash_attention(query: Any, key: Any, value: Any, sparse_indices: Any
 
 
 def _attend(query: Any, keys: Any, values: Any, places: Any, seen: Any, scale: float) -> tuple[Any, Any, Any]:
-    """Returns attention in float32, the largest scores, and the sums of exponentials."""
+    """Returns attention in float32, the largest scores, and the sums of exponentials. values is a number where
+    they are that many first elements of the keys."""
     rows = places.flatten()
     found = keys.index_select(0, rows).float().unflatten(0, places.shape)
     scores = (query.float() @ found.transpose(1, 2)) * scale
@@ -108,5 +112,8 @@ def _attend(query: Any, keys: Any, values: Any, places: Any, seen: Any, scale: f
     largest = scores.amax(-1)
     powers = torch.exp(scores - largest.masked_fill(largest.isinf(), 0).unsqueeze(-1))
     total = powers.sum(-1)
-    weighted = powers @ values.index_select(0, rows).float().unflatten(0, places.shape)
+    if isinstance(values, int):
+        weighted = powers @ found[..., :values]
+    else:
+        weighted = powers @ values.index_select(0, rows).float().unflatten(0, places.shape)
     return weighted / total.masked_fill(total == 0, 1).unsqueeze(-1), largest, total

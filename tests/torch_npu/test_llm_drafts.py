@@ -30,7 +30,8 @@ class Sparse:
         self.cache, self.rope = random(5, BLOCK, 1, LATENT, seed=2), random(5, BLOCK, 1, ROPE, seed=3)
 
     def call(self, chosen=CHOSEN, **options):
-        self.inputs = {"block_table": TABLE.npu(), "actual_seq_lengths_kv": torch.tensor(LENGTHS, dtype=torch.int32).npu(),
+        self.inputs = {"block_table": TABLE.npu(),
+                       "actual_seq_lengths_kv": torch.tensor(LENGTHS, dtype=torch.int32).npu(),
                        "actual_seq_lengths_query": torch.tensor(QUERIES, dtype=torch.int32).cumsum(0).npu(),
                        "query_rope": self.query_rope.npu(), "key_rope": self.rope.npu(),
                        "layout_query": "TND", "layout_kv": "PA_BSND", "sparse_mode": self.mode, **options}
@@ -48,7 +49,8 @@ class Sparse:
                 keys = [np.concatenate([cache[TABLE[request, block], within, 0].double().numpy()
                                         for cache in (self.cache, self.rope)]) for block, within in places]
                 for head in range(HEADS if keys else 0):
-                    query = np.concatenate([part[token, head].double().numpy() for part in (self.query, self.query_rope)])
+                    query = np.concatenate([part[token, head].double().numpy()
+                                            for part in (self.query, self.query_rope)])
                     scores = np.stack(keys) @ query * SCALE
                     powers = np.exp(scores)
                     out[token, head] = powers @ np.stack(keys)[:, :LATENT] / powers.sum()
@@ -104,7 +106,8 @@ def test_a_paged_cache_is_loaded_one_request_after_another(cumsum):
     out = [torch.full((9, 2, size), 7.0).npu() for size in (8, 4)]
     given = torch.tensor([0, 6, 8] if cumsum else counts, dtype=torch.int32).npu()
     torch_npu.atb.npu_paged_cache_load(caches[0].npu(), caches[1].npu(), TABLE.npu(), given, cumsum=cumsum,
-                                       seq_starts=torch.tensor(starts, dtype=torch.int32).npu(), key=out[0], value=out[1])
+                                       seq_starts=torch.tensor(starts, dtype=torch.int32).npu(), key=out[0],
+                                       value=out[1])
     for cache, loaded in zip(caches, out):
         rows = [cache[TABLE[request, at // BLOCK], at % BLOCK] for request in range(2)
                 for at in range(starts[request], starts[request] + counts[request])]
@@ -134,5 +137,5 @@ def test_inputs_of_a_draft_model(shift):
     assert [tensor.tolist() for tensor in found] == [list(numbers) for numbers in wanted]
     assert [tensor.dtype for tensor in found[2:4]] == [torch.int8] * 2
     with pytest.raises(ValueError, match="num_padding_slots_per_request is 0; expected a positive number"):
-        ops.npu_copy_and_expand_eagle_inputs(*(tensor.npu() for tensor in (tokens, positions, next_tokens, starts, ends)),
-                                             1, 50, 0, shift, total)
+        ops.npu_copy_and_expand_eagle_inputs(*(tensor.npu() for tensor in (tokens, positions, next_tokens, starts,
+                                                                           ends)), 1, 50, 0, shift, total)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a test of vllm-ascend fails here: by the text of its failure. And the list of expected failures."""
+"""Why a test of vllm-ascend fails, by its text, and the list of expected failures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tests of vllm-ascend, each file in a process of its own, and prints a table of what they did.
+"""Runs tests of vllm-ascend, each file in a process of its own, and prints a table.
 
     ascend_tests.py --tree TREE --expected FILE [--update] [--limit SECONDS] [--jobs N] [FILE_OR_FOLDER ...]
 

@@ -73,6 +73,7 @@ done
 unset ASCEND_HOME_PATH ASCEND_OPP_PATH ASCEND_TOOLKIT_HOME LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY
 unset ADVANCE_STEP_HOST_OPERATORS
 export PYTHONPATH=$tree PYTHONPYCACHEPREFIX=$work/pycache HF_HUB_CACHE=$hub HF_HUB_OFFLINE=1
+export VLLM_WORKER_MULTIPROC_METHOD=spawn # a process that has used a device cannot be forked
 "$python" -c 'import importlib.util as util, sys; sys.exit(util.find_spec("modelscope") is None)' ||
     PYTHONPATH=$PYTHONPATH:$folder/ascend_modules
 exec "$python" -m advance_step.vllm "$folder/ascend_tests.py" \

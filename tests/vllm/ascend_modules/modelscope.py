@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A stand-in for ModelScope's client, which tests/e2e imports: the cache of the hub has the models."""
+"""A stand-in for ModelScope's client, which tests/e2e imports."""
 
 import huggingface_hub
 

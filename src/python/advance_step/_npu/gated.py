@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""npu_swiglu and npu_geglu: an activation of one half of the input times the other half. And npu_fast_gelu."""
+"""npu_swiglu, npu_geglu: an activation of one half times the other half; npu_fast_gelu."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ _GATHERED = 1 << 24  # elements of keys that are gathered at a time
 _ALL, _CAUSAL = 0, 3  # modes
 
 
-def _check(query: Any, key: Any, value: Any, sparse_indices: Any, modes: dict[str, tuple[Any, tuple[Any, ...]]]) -> None:
+def _check(query: Any, key: Any, value: Any, sparse_indices: Any,
+           modes: dict[str, tuple[Any, tuple[Any, ...]]]) -> None:
     for name, (given, known) in modes.items():
         check(given in known, _NAME, name, given, " or ".join(map(repr, known)))
     check_floating(_NAME, query=query, key=key, value=value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products with weights of int8, or of int4, of which an int32 holds eight: the first in its lowest bits."""
+"""Products with weights of int8, or of int4: eight in an int32, the first in its lowest bits."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def weight_quant_batchmatmul(x: Any, weight: Any, antiquant_scale: Any, antiquan
     refuse(name, quant_scale=quant_scale, quant_offset=quant_offset, weight_dtype=weight_dtype)
     check_floating(name, x=x, antiquant_scale=antiquant_scale)
     check(x.dim() == 2, name, "x", x, "2 dimensions")
-    check(antiquant_group_size >= 0, name, "antiquant_group_size", antiquant_group_size, "a number that is not negative")
+    check(antiquant_group_size >= 0, name, "antiquant_group_size", antiquant_group_size, "0 or more")
     whole = _whole(name, weight, x.shape[1])
     sizes = (*whole.shape, antiquant_group_size)
     if antiquant_offset is not None:

@@ -17,7 +17,7 @@ native = pytest.mark.skipif(_host_operators.form() != "native", reason="the Pyth
 TABLE = torch.tensor([[2, 0, 4], [3, 1, 0]], dtype=torch.int32)
 BLOCK, LATENT, ROPE, HEADS = 4, 8, 4, 3
 LENGTHS, QUERIES = (9, 6), (2, 3)
-CHOSEN = torch.tensor([[0, 7, 3, -1], [8, 2, -1, 1], [5, 3, 0, -1], [4, 1, -1, -1], [-1, -1, -1, -1]],
+CHOSEN = torch.tensor([[0, 7, 3, 8], [8, 2, -1, 1], [5, 3, 0, -1], [4, 1, -1, -1], [-1, -1, -1, -1]],
                       dtype=torch.int32).unsqueeze(1)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signs in bits: eight in a byte, the first in its lowest bit; 1 for a number that is not negative."""
+"""Signs in bits: eight in a byte, the first in its lowest bit; 1 for a number from 0 on."""
 
 from __future__ import annotations
 

@@ -241,7 +241,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tree", type=pathlib.Path, required=True)
     parser.add_argument("--expected", type=pathlib.Path, required=True)
     parser.add_argument("--update", action="store_true")
-    parser.add_argument("--limit", type=float, default=900)
+    parser.add_argument("--limit", type=float, default=1800)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("names", nargs="*", default=["tests/ut"])
     return parser.parse_args()

@@ -34,6 +34,17 @@ SCHEMAS = (
     "int active_num=-1, int expert_capacity=-1, int expert_num=-1, int drop_pad_mode=0, "
     "int expert_tokens_num_type=0, bool expert_tokens_num_flag=False, int quant_mode=0, "
     "int[2] active_expert_range=[], int row_idx_type=0) -> (Tensor, Tensor, Tensor, Tensor)",
+    "npu_sparse_flash_attention(Tensor query, Tensor key, Tensor value, Tensor sparse_indices, "
+    "float scale_value, *, Tensor? block_table=None, Tensor? actual_seq_lengths_query=None, "
+    "Tensor? actual_seq_lengths_kv=None, Tensor? query_rope=None, Tensor? key_rope=None, "
+    "int sparse_block_size=1, str layout_query='BSND', str layout_kv='BSND', int sparse_mode=3, "
+    "int pre_tokens=9223372036854775807, int next_tokens=9223372036854775807, int attention_mode=2, "
+    "bool return_softmax_lse=False) -> (Tensor attention_out, Tensor softmax_max, Tensor softmax_sum)",
+    "npu_copy_and_expand_eagle_inputs(Tensor target_token_ids, Tensor target_positions, "
+    "Tensor next_token_ids, Tensor query_start_loc, Tensor query_end_loc, int padding_token_id, "
+    "int parallel_drafting_token_id, int num_padding_slots_per_request, bool shift_input_ids, "
+    "int total_draft_tokens) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+    "npu_sign_bits_pack(Tensor input, int size) -> Tensor",
     "moe_gating_top_k(Tensor x, int k, int k_group, int group_count, int group_select_mode, int renorm, "
     "int norm_type, bool out_flag, float routed_scaling_factor, float eps,Tensor? bias_opt=None)"
     "-> (Tensor y ,Tensor expert_idx, Tensor out)",

@@ -77,6 +77,54 @@ def reshape_and_cache_siso(key: Any, key_cache: Any, slot_indices: Any) -> None:
     write_rows(key_cache.view(-1, *key_cache.shape[2:]), key, slots)
 
 
+def _loaded(key_cache: Any, value_cache: Any, block_table: Any, context_lens: Any, seq_starts: Any, cumsum: bool,
+            rows: int) -> tuple[Any, Any]:
+    """Returns the tokens of all requests one after another in `rows` rows, of which those behind the last
+    token are 0. No shape depends on a length."""
+    name = "npu_paged_cache_load"
+    check(block_table.dim() == 2, name, "block_table", block_table, "[requests, blocks of a request]")
+    requests = block_table.shape[0]
+    for which, cache in (("key_cache", key_cache), ("value_cache", value_cache)):
+        check(cache.dim() == 4, name, which, cache, "[blocks, tokens of a block, heads, D]")
+    check(key_cache.shape[:2] == value_cache.shape[:2], name, "value_cache", value_cache, "the blocks of key_cache")
+    check_shape(name, "context_lens", context_lens, [requests + 1 if cumsum else requests])
+    starts = torch.zeros_like(block_table[:, 0]) if seq_starts is None else seq_starts
+    check_shape(name, "seq_starts", starts, [requests])
+    ends = context_lens[1:].long() if cumsum else context_lens.long().cumsum(0)
+    begins = context_lens[:-1].long() if cumsum else ends - context_lens.long()
+    row = torch.arange(rows, device=key_cache.device)
+    request = torch.searchsorted(ends, row, right=True)
+    there = request < requests
+    request = request.clamp(max=requests - 1)
+    token = torch.where(there, row - begins.index_select(0, request) + starts.long().index_select(0, request), 0)
+    blocks, size = key_cache.shape[:2]
+    column = torch.div(token, size, rounding_mode="floor")
+    check_places(name, "context_lens (columns of block_table)", column, block_table.shape[1])
+    block = block_table.flatten().index_select(0, request * block_table.shape[1] + column).long()
+    place = torch.where(there, block * size + token % size, 0)
+    check_places(name, "block_table", place, blocks * size)
+    found = (cache.flatten(0, 1).index_select(0, place) for cache in (key_cache, value_cache))
+    keys, values = (tokens.masked_fill(~there[:, None, None], 0) for tokens in found)
+    return keys, values
+
+
+@define("atb::npu_paged_cache_load.out")
+def paged_cache_load_out(key_cache: Any, value_cache: Any, block_table: Any, context_lens: Any, *,
+                         seq_starts: Any = None, cumsum: bool = False, key: Any, value: Any) -> tuple[Any, Any]:
+    """Writes the tokens of each request, from seq_starts[r] on and context_lens[r] of them, to key and value
+    one after another. With cumsum context_lens is cumulative and begins with 0."""
+    name = "npu_paged_cache_load"
+    for which, rows, cache in (("key", key, key_cache), ("value", value, value_cache)):
+        check(cache.dim() == 4 and rows.numel() == key.shape[0] * cache.shape[2] * cache.shape[3] and
+              rows.shape[0] == key.shape[0] and rows.dtype == cache.dtype, name, which, rows,
+              f"{cache.dtype}, [{key.shape[0]}, heads, D]")
+    check_written(name, {"key": key, "value": value}, {"key_cache": key_cache, "value_cache": value_cache})
+    keys, values = _loaded(key_cache, value_cache, block_table, context_lens, seq_starts, cumsum, key.shape[0])
+    key.copy_(keys.view(key.shape))
+    value.copy_(values.view(value.shape))
+    return key, value
+
+
 def _tokens(cache: Any, block_table: Any) -> Any:
     """Returns the tokens of all blocks of the table as [requests, heads, tokens, D]."""
     columns = block_table.shape[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""npu_swiglu and npu_geglu: an activation of one half of the input times the other half."""
+"""npu_swiglu, npu_geglu: an activation of one half times the other half; npu_fast_gelu."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .table import define
 torch: Any = importlib.import_module("torch")
 
 _APPROXIMATE = ("none", "tanh")  # of gelu, by its number
+_SLOPE = 1.702  # of the sigmoid that stands for the normal distribution in fast gelu
 
 
 def _halves(operator: str, input: Any, dim: int) -> tuple[Any, Any]:
@@ -21,6 +22,23 @@ def _halves(operator: str, input: Any, dim: int) -> tuple[Any, Any]:
     check(input.shape[dim] % 2 == 0, operator, "input", input, f"an even size of dimension {dim}")
     first, second = input.float().chunk(2, dim) if input.shape[dim] else (input.float(),) * 2
     return first, second
+
+
+@define("npu_fast_gelu")
+def fast_gelu(input: Any) -> Any:
+    check_floating("npu_fast_gelu", input=input)
+    wide = input.float()
+    return (wide * torch.sigmoid(_SLOPE * wide)).to(input.dtype)
+
+
+@define("npu_fast_gelu_backward")
+def fast_gelu_backward(grad: Any, input: Any) -> Any:
+    name = "npu_fast_gelu_backward"
+    check_floating(name, grad=grad, input=input)
+    check_shape(name, "grad", grad, input.shape)
+    wide = input.float()
+    sigmoid = torch.sigmoid(_SLOPE * wide)
+    return (grad.float() * sigmoid * (1 + _SLOPE * wide * (1 - sigmoid))).to(input.dtype)
 
 
 @define("npu_swiglu")

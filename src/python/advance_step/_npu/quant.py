@@ -13,6 +13,7 @@ from .table import define
 torch: Any = importlib.import_module("torch")
 
 _LARGEST = 127.0
+_QINT8 = 12  # the number of its ScalarType
 _SMALLEST_SCALE = 1e-12  # of a row of zeros, whose quantized values are 0
 
 
@@ -43,7 +44,8 @@ def quantize(input: Any, scales: Any, zero_points: Any, dtype: Any, axis: int = 
              div_mode: bool = True) -> Any:
     name = "npu_quantize"
     check_floating(name, input=input)
-    check(dtype_of(name, dtype, None) == torch.int8, name, "dtype", dtype, "torch.int8")
+    check(dtype == _QINT8 or dtype_of(name, dtype, None) == torch.int8, name, "dtype", dtype,
+          "torch.qint8 or torch.int8, whose result is int8")
     at = axis % max(input.dim(), 1)
     sizes = [-1 if place == at else 1 for place in range(input.dim())]
     check(scales.numel() in (1, input.shape[at]), name, "scales", scales,

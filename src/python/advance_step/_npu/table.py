@@ -17,7 +17,8 @@ Function = Callable[..., Any]
 
 # Modules whose functions `define` puts into the table.
 _MODULES = ("formats", "casts", "norms", "rotary", "gated", "scatter", "infer", "flash", "fusion", "fusion_grad",
-            "plain", "optimizers", "dropout", "moe", "quant", "lora", "latent", "sampling", "cache", "atb")
+            "plain", "optimizers", "dropout", "moe", "quant", "weights", "lora", "latent", "sparse_attention",
+            "sampling", "cache", "drafts", "sign_bits", "atb")
 NAMESPACES = ("npu", "atb", "_C_ascend")
 # The operators that torch_npu computes without a kernel of the device.
 _TORCH_NPUS = {"copy_memory_", "get_npu_format", "get_storage_size", "npu_change_data_ptr",
@@ -69,9 +70,9 @@ def operator(name: str) -> Callable[[Function], Function]:
     """Returns a decorator: the function defines an operator for "npu" tensors: one of torch_npu by its
     name, or one of "atb::" or "_C_ascend::" (vllm-ascend's) by its name with the namespace.
 
-        @advance_step.torch_npu.operator("npu_fast_gelu")
-        def fast_gelu(input):
-            return input * torch.sigmoid(1.702 * input)
+        @advance_step.torch_npu.operator("npu_mish")
+        def mish(input):
+            return input * torch.tanh(torch.nn.functional.softplus(input))
 
     The function gets the arguments of the operator's schema and calls torch's operations, which run in
     the order of the stream and are captured in graphs. It replaces an earlier definition. A name may

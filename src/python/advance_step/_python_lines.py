@@ -32,8 +32,10 @@ def show(torch: Any, library: ctypes.CDLL) -> None:
     """Makes call stacks show the lines of Python from now until the interpreter ends."""
     if not _reads_frames(library):
         return
-    packages = (pathlib.Path(__file__).resolve().parent, pathlib.Path(torch.__file__).parent,
-                pathlib.Path(sys.modules["torch_npu"].__file__ or "").parent)
+    torch_npu = sys.modules.get("torch_npu")  # none where only the extension is loaded
+    packages = [pathlib.Path(__file__).resolve().parent, pathlib.Path(torch.__file__).parent]
+    if torch_npu is not None and torch_npu.__file__:
+        packages.append(pathlib.Path(torch_npu.__file__).parent)
     choose = ctypes.CDLL("libascendcl.so").advstepSetScriptFrames
     library.advstep_torch_show_python(ctypes.cast(choose, ctypes.c_void_p),
                                       "\n".join(f"{folder}{os.sep}" for folder in packages).encode())

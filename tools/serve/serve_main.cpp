@@ -220,13 +220,9 @@ int SweepOptions(const Trace& trace, const std::vector<SweepAxis>& axes,
     for (; done < trials.size() && !Interrupted(); ++done) {
         Trace fitting = trace;
         KeepFitting(fitting, trials[done].options);
-        try {
-            const Outcome outcome = Serve(fitting, trials[done].options);
-            trials[done].statistics = outcome.statistics;
-            traced &= !outcome.ended || DeviceTraceIsWhole();
-        } catch (const InterruptedEarly&) {
-            break;  // the trials before it count, as they do after an interrupt in the midst of one
-        }
+        const Outcome outcome = Serve(fitting, trials[done].options);
+        trials[done].statistics = outcome.statistics;
+        traced &= !outcome.ended || DeviceTraceIsWhole();
     }
     if (done == 0) {
         throw InterruptedEarly();  // no trial began, so there is nothing to report

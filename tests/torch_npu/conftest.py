@@ -158,3 +158,12 @@ def definitions():
             table._register(torch, full, before.get(full) or table._missing(full))
     table._functions.clear()
     table._functions.update(before)
+
+
+@pytest.fixture(autouse=True)
+def handlers():
+    """torch_npu sets handlers of signals when its compiler is imported, and a Ctrl-C raises nothing then."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

@@ -111,7 +111,7 @@ Status CheckTie(const AdvStepGraphOperator& tie, bool isBuiltIn) {
                      : tie.plan == nullptr ? "plan"
                                            : "run");
     }
-    ADVSTEP_RETURN_IF_ERROR(CheckTable(*tie.table));
+    ADVSTEP_RETURN_IF_ERROR(CheckTable(*tie.table, ADVSTEP_GRAPH_MOST_TENSORS));
     return CheckAttributes(tie);
 }
 

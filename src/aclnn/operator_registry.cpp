@@ -144,7 +144,7 @@ Status CheckHostTable(const AdvStepHostCallTable& table) {
 
 }  // namespace
 
-Status CheckTable(const AdvStepOperatorTable& table) {
+Status CheckTable(const AdvStepOperatorTable& table, uint32_t mostTensors) {
     if (table.structBytes != sizeof(AdvStepOperatorTable) ||
         table.interfaceVersion != ADVSTEP_OPERATOR_INTERFACE) {
         return Error(
@@ -155,10 +155,10 @@ Status CheckTable(const AdvStepOperatorTable& table) {
             sizeof(AdvStepOperatorTable));
     }
     ADVSTEP_RETURN_IF_ERROR(CheckName(table.call));
-    if (table.tensorCount < 1 || table.tensorCount > ADVSTEP_OPERATOR_MOST_TENSORS ||
+    if (table.tensorCount < 1 || table.tensorCount > mostTensors ||
         table.tensors == nullptr) {
         return Error(ACLNN_ERR_PARAM_INVALID, "tensorCount is {}; expected 1 to {} tensors",
-                     table.tensorCount, ADVSTEP_OPERATOR_MOST_TENSORS);
+                     table.tensorCount, mostTensors);
     }
     if (table.payloadBytes > ADVSTEP_OPERATOR_MOST_PAYLOAD) {
         return Error(ACLNN_ERR_PARAM_INVALID, "payloadBytes is {}; expected at most {}",

@@ -61,7 +61,8 @@ struct AdvStepHostCall : advstep::RegisteredCall {
 namespace advstep {
 
 /// Checks a table, its version and its sizes first. 161002: something is wrong.
-Status CheckTable(const AdvStepOperatorTable& table);
+Status CheckTable(const AdvStepOperatorTable& table,
+                  uint32_t mostTensors = ADVSTEP_OPERATOR_MOST_TENSORS);
 
 /// Makes the record of a table, keeps the library of the table loaded, and adds the record to the
 /// list. One operator may have several tables of one call in its library; its phase two takes the

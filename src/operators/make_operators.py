@@ -400,6 +400,8 @@ def read_graph_types(functions):
     for number, text in enumerate((HERE / "graph_types.txt").read_text(encoding="utf-8").splitlines(), 1):
         if text.strip() and not text.startswith("#"):
             made = read_graph_type(f"graph_types.txt:{number}", text)
+            if any(made.name == other.name for other in types):
+                faults.append(f"graph_types.txt:{number}: {made.name} has two lines")
             types.append(made)
             for _, called, arguments in made.calls:
                 function = by_name.get("aclnn" + called)
@@ -525,8 +527,9 @@ def protos(folder):
     for made in read_graph_types(read_functions()):
         text.append(f"REG_OP({made.name})")
         for name in made.tensors():
-            form = "OUTPUT" if name in made.outputs else "OPTIONAL_INPUT" if name in made.optional else "INPUT"
-            text.append(f"    .{'DYNAMIC_' if name in made.lists else ''}{form}({name}, TensorType::ALL())")
+            form = "OUTPUT" if name in made.outputs else "INPUT"
+            kind = "DYNAMIC_" if name in made.lists else "OPTIONAL_" if name in made.optional else ""
+            text.append(f"    .{kind}{form}({name}, TensorType::ALL())")
         for attribute in made.attributes:
             default = attribute.default.replace(",", ", ") + ("F" if attribute.kind == "Float" else "")
             text.append(f"    .ATTR({attribute.name}, {attribute.kind}, {default})" if attribute.default else
@@ -540,7 +543,10 @@ def listed_types():
     rows = [{"type": made.name, "inputs": made.inputs, "optional": sorted(made.optional),
              "lists": sorted(made.lists), "read": sorted(made.read), "outputs": list(made.outputs),
              "attributes": [{"name": each.name, "kind": each.kind, "default": each.default, "fixed": each.fixed}
-                            for each in made.attributes]}
+                            for each in made.attributes],
+             "likes": {name: like for name, like in made.outputs.items() if like},
+             "calls": [{"condition": condition, "function": "aclnn" + function, "arguments": arguments}
+                       for condition, function, arguments in made.calls]}
             for made in read_graph_types(read_functions())]
     json.dump(rows, sys.stdout, indent=1)
 

@@ -142,6 +142,10 @@ def max_pool(self, kernel, strides, _, pads, dilations, ceil):
     return torch.nn.functional.max_pool2d(padded, kernel, strides, 0, dilations, ceil)
 
 
+def avg_pool(self, kernel, strides, pads, ceil, whole, divisor):
+    return torch.nn.functional.avg_pool2d(self, kernel, strides, pads, ceil, whole, divisor)
+
+
 def cross_entropy(features, labels):
     logs = torch.log_softmax(features, -1)
     return -(labels * logs).sum(-1), logs.exp() - labels
@@ -175,7 +179,7 @@ HELPERS = {
     "Remainder": divided(torch.remainder), "Fmod": divided(torch.fmod), "FloorDivide": divided(torch.floor_divide),
     "GatherRows": gather_rows, "ScatterInto": scatter_into, "OneHot": one_hot, "ScatterNd": scatter_nd,
     "AddAll": lambda tensors: sum(tensors[1:], tensors[0]), "SliceAlong": slice_along, "Series": series, "PreluBackward": prelu_backward,
-    "BatchNorm": batch_norm, "Convolve": convolve, "MaxPool2d": max_pool,
+    "BatchNorm": batch_norm, "Convolve": convolve, "MaxPool2d": max_pool, "AvgPool2d": avg_pool,
     "CrossEntropyOfProbabilities": cross_entropy, "SolveTriangular": solve_triangular, "MaskedDropout": dropped,
     "Unscaled": unscaled, "Numbers": numbers, "Number": lambda tensor: tensor.item(),
     "ZeroesLike": lambda tensors: [torch.zeros_like(tensor) for tensor in tensors],

@@ -8,19 +8,14 @@ import torch
 import torch.nn.functional as F
 
 import aclnn
-from test_graph_types import FOLDER, OPP
+import graph_program
 
 BATCH, TOKENS, HEADS, WIDTH = 2, 5, 2, 16
 
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory):
-    made = tmp_path_factory.mktemp("graph_networks") / "graph_networks"
-    include = aclnn.ROOT / "include"
-    subprocess.run(["g++", "-std=c++17", f"-I{include / 'graph'}", f"-I{include / 'ge'}", f"-I{include}", f"-I{OPP}",
-                    FOLDER / "graph_networks.cpp", "-o", made, f"-L{aclnn.LIBRARIES}", "-ladvance_step_graph",
-                    "-ladvance_step", f"-Wl,-rpath,{aclnn.LIBRARIES}"], check=True)
-    return made
+    return graph_program.compiled(tmp_path_factory, "graph_networks")
 
 
 def run(program, folder, network, tensors, *likes):

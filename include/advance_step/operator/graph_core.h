@@ -14,6 +14,7 @@ extern "C" {
 
 #define ADVSTEP_GRAPH_MOST_DIMS 8        /* axes of an inferred shape */
 #define ADVSTEP_GRAPH_MOST_ATTRIBUTES 32 /* attributes of a type */
+#define ADVSTEP_GRAPH_MOST_TENSORS 48    /* tensors of a type, whose call may take a list */
 
 /// The kinds of attributes, as the IR names them.
 typedef enum {

@@ -31,6 +31,54 @@ void CheckChannels(const char* name, const at::Tensor& tensor, const at::Tensor&
                       ", the channels of input");
 }
 
+// Returns one number for each of two dims.
+std::vector<int64_t> TwoOf(at::IntArrayRef numbers, int64_t missing) {
+    return numbers.empty()       ? std::vector<int64_t>{missing, missing}
+           : numbers.size() == 1 ? std::vector<int64_t>{numbers[0], numbers[0]}
+                                 : numbers.vec();
+}
+
+// Returns the pads in front of two dims and then behind them.
+std::vector<int64_t> FourPads(at::IntArrayRef pads, const char* name) {
+    std::vector<int64_t> four = pads.size() == 4 ? pads.vec() : TwoOf(pads, 0);
+    if (four.size() == 2) {
+        four.insert(four.end(), {four[0], four[1]});
+    }
+    TORCH_CHECK_VALUE(four.size() == 4, name, " has ", four.size(), " numbers; expected 2 or 4");
+    return four;
+}
+
+at::Tensor Padded(const at::Tensor& self, const std::vector<int64_t>& pads,
+                  const at::Scalar& value) {
+    return pads == std::vector<int64_t>{0, 0, 0, 0}
+               ? self
+               : at::constant_pad_nd(self, {pads[1], pads[3], pads[0], pads[2]}, value);
+}
+
+// The windows of a pooling whose input was padded before.
+struct Windows {
+    std::vector<int64_t> kernel;
+    std::vector<int64_t> strides;
+    std::vector<int64_t> pads;
+    std::vector<int64_t> dilations;
+    bool isCeil;
+
+    // Returns the result without last windows that are not full and begin behind self: ATen takes
+    // the pads for elements of it.
+    at::Tensor In(const at::Tensor& self, at::Tensor result) const {
+        for (size_t axis = 0; isCeil && axis < 2; ++axis) {
+            const int64_t dim = static_cast<int64_t>(axis) - 2;
+            const int64_t front = self.size(dim) + pads[axis];
+            const int64_t room = front + pads[axis + 2] - dilations[axis] * (kernel[axis] - 1) - 1;
+            const int64_t last = result.size(dim) - 1;
+            if (last > room / strides[axis] && last * strides[axis] >= front) {
+                result = result.narrow(dim, 0, last);
+            }
+        }
+        return result;
+    }
+};
+
 // Returns what no element is less than.
 at::Scalar LowestOf(at::ScalarType type) {
     switch (type) {
@@ -78,19 +126,39 @@ at::Tensor MaxPool2d(const at::Tensor& self, at::IntArrayRef kernel, at::IntArra
                      int64_t autoPad, at::IntArrayRef pads, at::IntArrayRef dilations,
                      bool ceilMode) {
     TORCH_CHECK_VALUE(autoPad == 0, "autoPad is ", autoPad, "; expected 0: pads has the pads");
-    const auto all = [](at::IntArrayRef numbers, int64_t missing) {
-        return numbers.empty() ? std::vector<int64_t>{missing, missing} : numbers.vec();
-    };
-    std::vector<int64_t> four = all(pads, 0);
-    if (four.size() == 2) {
-        four.insert(four.end(), {four[0], four[1]});
+    const Windows windows{TwoOf(kernel, 1), TwoOf(strides, 1), FourPads(pads, "pads"),
+                          TwoOf(dilations, 1), ceilMode};
+    const at::Tensor wide = Padded(self, windows.pads, LowestOf(self.scalar_type()));
+    return windows.In(
+        self, at::max_pool2d(wide, kernel, windows.strides, {0, 0}, windows.dilations, ceilMode));
+}
+
+at::Tensor AvgPool2d(const at::Tensor& self, at::IntArrayRef kernel, at::IntArrayRef strides,
+                     at::IntArrayRef pads, bool ceilMode, bool countIncludePad,
+                     std::optional<int64_t> divisor) {
+    if (pads.size() != 4) {
+        return at::avg_pool2d(self, kernel, strides, pads, ceilMode, countIncludePad, divisor);
     }
-    TORCH_CHECK_VALUE(four.size() == 4, "pads has ", four.size(), " numbers; expected 2 or 4");
-    const at::Scalar lowest = LowestOf(self.scalar_type());
-    const bool padded = four != std::vector<int64_t>{0, 0, 0, 0};
-    const at::Tensor wide =
-        padded ? at::constant_pad_nd(self, {four[1], four[3], four[0], four[2]}, lowest) : self;
-    return at::max_pool2d(wide, kernel, all(strides, 1), {0, 0}, all(dilations, 1), ceilMode);
+    const Windows windows{TwoOf(kernel, 1),
+                          strides.empty() ? TwoOf(kernel, 1) : TwoOf(strides, 1),
+                          FourPads(pads, "paddings"),
+                          {1, 1},
+                          ceilMode};
+    const auto isHalf = [&](size_t axis) {
+        return pads[axis] == pads[axis + 2] && 2 * pads[axis] <= windows.kernel[axis];
+    };
+    if (isHalf(0) && isHalf(1)) {
+        return at::avg_pool2d(self, kernel, strides, pads.slice(0, 2), ceilMode, countIncludePad,
+                              divisor);
+    }
+    const auto pool = [&](const at::Tensor& from, std::optional<int64_t> by) {
+        return windows.In(self, at::avg_pool2d(Padded(from, windows.pads, 0), windows.kernel,
+                                               windows.strides, {0, 0}, ceilMode, true, by));
+    };
+    if (countIncludePad || divisor.has_value()) {
+        return pool(self, divisor);
+    }
+    return at::div(pool(self, 1), pool(at::ones_like(self), 1));
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> BatchNorm(
@@ -197,6 +265,21 @@ at::Tensor CtcLossBackward(const at::Tensor& gradOut, const at::Tensor& logProbs
 at::Tensor Convolve(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                     at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
                     bool transposed, at::OptionalIntArrayRef outputPadding, int64_t groups) {
+    const size_t axes = stride.size();
+    if (!transposed && axes > 0 && padding.size() == 2 * axes) {
+        const at::IntArrayRef fronts = padding.slice(0, axes);
+        const at::IntArrayRef backs = padding.slice(axes);
+        CheckConvolution(input, weight, stride, fronts, dilation, groups);
+        if (fronts == backs) {
+            return Convolve(input, weight, bias, stride, fronts, dilation, false, {}, groups);
+        }
+        std::vector<int64_t> pads;  // from the last dim on
+        for (size_t axis = axes; axis-- > 0;) {
+            pads.insert(pads.end(), {fronts[axis], backs[axis]});
+        }
+        return Convolve(at::constant_pad_nd(input, pads), weight, bias, stride,
+                        std::vector<int64_t>(axes, 0), dilation, false, {}, groups);
+    }
     CheckConvolution(input, weight, stride, padding, dilation, groups);
     const at::ScalarType type = at::result_type(input, weight);
     const std::vector<int64_t> none(stride.size(), 0);

@@ -39,6 +39,11 @@ at::Tensor MaxPool2d(const at::Tensor& self, at::IntArrayRef kernel, at::IntArra
                      int64_t autoPad, at::IntArrayRef pads, at::IntArrayRef dilations,
                      bool ceilMode);
 
+/// Returns the means of windows over the last two dims, with pads as those of MaxPool2d.
+at::Tensor AvgPool2d(const at::Tensor& self, at::IntArrayRef kernel, at::IntArrayRef strides,
+                     at::IntArrayRef pads, bool ceilMode, bool countIncludePad,
+                     std::optional<int64_t> divisor);
+
 /// Returns the normalised input, the mean and 1 / deviation of the batch (undefined without
 /// training), and the running statistics (undefined where the call has none).
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> BatchNorm(
@@ -64,7 +69,8 @@ at::Tensor CtcLossBackward(const at::Tensor& gradOut, const at::Tensor& logProbs
                            at::IntArrayRef targetLengths, const at::Tensor& negLogLikelihood,
                            const at::Tensor& logAlpha, int64_t blank, bool zeroInfinity);
 
-/// Returns a convolution in the common dtype of input and weight.
+/// Returns a convolution in the common dtype of input and weight. `padding` has a number for each
+/// axis, or if it is not transposed, those in front of the axes and then those behind.
 at::Tensor Convolve(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                     at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
                     bool transposed, at::OptionalIntArrayRef outputPadding, int64_t groups);

@@ -7,18 +7,10 @@
 #include <cstring>
 #include <string>
 
-#include "advance_step/host_call.h"
-
 namespace advstep_operators {
 namespace {
 
 using Dims = std::vector<int64_t>;
-
-AdvStepTensorView ViewOf(const aclTensor* tensor) {
-    AdvStepTensorView view{};
-    (void)advstepReadTensor(tensor, &view);
-    return view;
-}
 
 // Returns whether the last dim has the channels.
 bool IsChannelsLast(const char* dataFormat) {
@@ -47,6 +39,19 @@ Dims PairOf(const NumberList& list, bool isChannelsLast) {
     return {list.values[first], list.values[first + 1]};
 }
 
+void RequirePads(const NumberList& pads) {
+    if (pads.count != 4 ||
+        std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad < 0; })) {
+        RefuseNode(std::string(pads.name) + " is " + TextOf(pads) +
+                   "; expected four numbers of at least 0");
+    }
+}
+
+// Returns pads that are top, bottom, left and right as top, left, bottom and right.
+Dims FrontsThenBacks(const NumberList& pads) {
+    return {pads.values[0], pads.values[2], pads.values[1], pads.values[3]};
+}
+
 Dims PadsOfRule(const PoolRule& rule, const Dims& images, const Dims& kernel, const Dims& strides) {
     if (std::strcmp(rule.padding, "VALID") == 0) {
         return {0, 0, 0, 0};
@@ -66,12 +71,8 @@ Dims PadsOfRule(const PoolRule& rule, const Dims& images, const Dims& kernel, co
         RefuseNode(std::string("padding is ") + rule.padding + "; expected SAME" +
                    (rule.pads.values == nullptr ? " or VALID" : ", VALID or CALCULATED"));
     }
-    if (rule.pads.count != 4 ||
-        std::any_of(rule.pads.begin(), rule.pads.end(), [](int64_t pad) { return pad < 0; })) {
-        RefuseNode(std::string(rule.pads.name) + " is " + TextOf(rule.pads) +
-                   "; expected four numbers of at least 0");
-    }
-    return {rule.pads.values[0], rule.pads.values[2], rule.pads.values[1], rule.pads.values[3]};
+    RequirePads(rule.pads);
+    return FrontsThenBacks(rule.pads);
 }
 
 // Returns the number of windows along one dim.
@@ -112,28 +113,9 @@ ConvolutionOf ReadConvolution(const GraphNode& node, const aclTensor* x, const a
             "data_format is NHWC; expected NCHW, since the order of the filter's dims with NHWC is "
             "not known here");
     }
-    if (node.IsWhole(x)) {
-        RefuseNode("x has elements of whole numbers; expected FLOAT, FLOAT16 or BF16");
-    }
-    const bool arePads = pads.count == 4 && pads.values[0] == pads.values[1] &&
-                         pads.values[2] == pads.values[3] && pads.values[0] >= 0 &&
-                         pads.values[2] >= 0;
-    if (!arePads) {
-        RefuseNode("pads is " + TextOf(pads) +
-                   "; expected four numbers of at least 0: the same above as below, and the same "
-                   "left as right, since others are not computed here");
-    }
-    return {PairOf(strides, false), {pads.values[0], pads.values[2]}, PairOf(dilations, false)};
-}
-
-std::vector<int64_t> PoolOf::EqualPads() const {
-    if (pads[0] != pads[2] || pads[1] != pads[3]) {
-        RefuseNode("the pads are " + std::to_string(pads[0]) + " above, " +
-                   std::to_string(pads[2]) + " below, " + std::to_string(pads[1]) + " left and " +
-                   std::to_string(pads[3]) +
-                   " right; expected the same on both sides, since others are not computed here");
-    }
-    return {pads[0], pads[1]};
+    (void)node.IsFloating(x, "x");
+    RequirePads(pads);
+    return {PairOf(strides, false), FrontsThenBacks(pads), PairOf(dilations, false)};
 }
 
 PoolOf ReadPool(GraphNode& node, const aclTensor* x, const aclTensor* y, const PoolRule& rule) {

@@ -14,7 +14,7 @@ namespace advstep_operators {
 /// A convolution of images of NCHW with a filter of NCHW.
 struct ConvolutionOf {
     std::vector<int64_t> strides;
-    std::vector<int64_t> pads;
+    std::vector<int64_t> pads;  // top, left, bottom, right
     std::vector<int64_t> dilations;
 };
 ConvolutionOf ReadConvolution(const GraphNode& node, const aclTensor* x, const aclTensor* offset,
@@ -40,9 +40,6 @@ struct PoolOf {
     std::vector<int64_t> strides;
     std::vector<int64_t> pads;  // top, left, bottom, right
     bool isCeil;
-
-    /// Returns the pads of height and width. Refuses others before than after.
-    std::vector<int64_t> EqualPads() const;
 };
 /// Sizes y.
 PoolOf ReadPool(GraphNode& node, const aclTensor* x, const aclTensor* y, const PoolRule& rule);

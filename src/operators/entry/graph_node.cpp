@@ -12,15 +12,12 @@
 #include "advance_step/host_call.h"
 
 namespace advstep_operators {
-namespace {
 
 AdvStepTensorView ViewOf(const aclTensor* tensor) {
     AdvStepTensorView view{};
     (void)advstepReadTensor(tensor, &view);
     return view;
 }
-
-}  // namespace
 
 void RefuseNode(const std::string& message) { throw std::invalid_argument(message); }
 
@@ -106,6 +103,9 @@ const aclTensorList* GraphNode::Tensors(const std::vector<const aclTensor*>& ten
 }
 
 const aclTensorList* GraphNode::Tensors(const TensorRun& run) {
+    if (run.count == 0) {
+        return nullptr;
+    }
     std::vector<std::unique_ptr<const aclTensor, aclnnStatus (*)(const aclTensor*)>> members;
     std::vector<const aclTensor*> given;
     for (uint64_t place = 0; place < run.count; ++place) {
@@ -210,6 +210,14 @@ bool GraphNode::Without(const aclTensor* tensor, const char* name) const {
     return true;
 }
 
+bool GraphNode::IsFloating(const aclTensor* tensor, const char* name) const {
+    if (IsWhole(tensor)) {
+        RefuseNode(std::string(name) +
+                   " has elements of whole numbers; expected FLOAT, FLOAT16 or BF16");
+    }
+    return true;
+}
+
 bool GraphNode::IsWhole(const aclTensor* tensor) const {
     switch (Type(tensor)) {
         case ACL_INT8:
@@ -235,6 +243,23 @@ void GraphNode::Default(const char* name, const char* value, const char* expecte
         RefuseNode(std::string(name) + " is " + value + "; expected " + expected +
                    ", since others are not computed here");
     }
+}
+
+int64_t GraphNode::WordOf(const char* name, const char* value,
+                          std::initializer_list<const char*> words) const {
+    std::string expected;
+    int64_t place = 0;
+    for (const char* word : words) {
+        if (std::strcmp(value, word) == 0) {
+            return place;
+        }
+        expected += (place == 0                                        ? ""
+                     : place + 1 == static_cast<int64_t>(words.size()) ? " or "
+                                                                       : ", ");
+        expected += word;
+        ++place;
+    }
+    RefuseNode(std::string(name) + " is " + value + "; expected " + expected);
 }
 
 void GraphNode::Call(const FunctionSpec& called, PhaseTwoFunction run,

@@ -70,6 +70,8 @@ struct GraphType {
 /// Throws std::invalid_argument.
 [[noreturn]] void RefuseNode(const std::string& message);
 
+AdvStepTensorView ViewOf(const aclTensor* tensor);
+
 /// Returns numbers as messages spell them.
 std::string TextOf(const NumberList& list);
 
@@ -122,9 +124,11 @@ class GraphNode {
     const aclIntArray* Given(const NumberList& list) {
         return list.values == nullptr ? nullptr : Array(list);
     }
-    /// The list's tensors have the memory and the views of the given ones.
+    /// The list's tensors have the memory and the views of the given ones. Null for a list that is
+    /// left out.
     const aclTensorList* Tensors(const TensorRun& run);
     const aclTensorList* Tensors(const std::vector<const aclTensor*>& tensors);
+    const aclTensorList* Tensors(std::nullptr_t) const { return nullptr; }
     int64_t Integer(int64_t value) const { return value; }
     int64_t Integer(int value) const { return value; }
     /// Refuses a list that has not one number.
@@ -145,6 +149,10 @@ class GraphNode {
                           const std::vector<int64_t>& strides, int64_t offset);
     /// Returns an output whose shape is not that of the function's result, and sets its shape.
     const aclTensor* Sized(const aclTensor* output, std::vector<int64_t> dims);
+    /// Returns the output if the node computes it. Another has no elements, and null stands for it.
+    const aclTensor* Wanted(const aclTensor* output, bool isWanted) {
+        return isWanted ? output : (Sized(output, {0}), nullptr);
+    }
     /// Returns the shape that Sized has set, or null.
     const std::vector<int64_t>* SizeOf(const aclTensor* output) const;
 
@@ -156,12 +164,21 @@ class GraphNode {
     NumberList Some(const NumberList& list) const;
     /// Returns true. Refuses a tensor that is not left out.
     bool Without(const aclTensor* tensor, const char* name = "offset_w") const;
+    bool Without(const TensorRun& run) const {
+        return Without(run.count > 0 ? run.first[0] : nullptr, run.name);
+    }
+    /// Returns true. Refuses a tensor of whole numbers.
+    bool IsFloating(const aclTensor* tensor, const char* name) const;
     /// Returns whether the tensor's elements are integers.
     bool IsWhole(const aclTensor* tensor) const;
 
     /// Refuses an attribute that has not its default.
     void Default(const char* name, double value, double expected) const;
     void Default(const char* name, const char* value, const char* expected) const;
+
+    /// Returns the place of an attribute's value among words. Refuses others.
+    int64_t WordOf(const char* name, const char* value,
+                   std::initializer_list<const char*> words) const;
 
     /// Sets the call.
     void Call(const FunctionSpec& called, PhaseTwoFunction run,

@@ -20,7 +20,22 @@ struct DestroyTensor {
 };
 using OwnTensor = std::unique_ptr<aclTensor, DestroyTensor>;
 
-// Tensors without memory: the inputs of a node, and something in the place of each output.
+aclDataType TypeOf(const GraphNode& node, const GraphOutput& output, aclDataType ofResult,
+                   const AdvStepTensorView* views) {
+    switch (output.like) {
+        case GraphOutput::kTensor:
+            return views[node.First(output.place)].dataType;
+        case GraphOutput::kAttribute:
+            return static_cast<aclDataType>(node.Int(output.place));
+        case GraphOutput::kFixed:
+            return static_cast<aclDataType>(output.place);
+        default:
+            return ofResult;
+    }
+}
+
+// Tensors without memory: the inputs of a node, and in the place of each output one of its dtype,
+// or if only the result tells it, of that of the first input.
 class Placeholders {
  public:
     Placeholders(const GraphType& type, const AdvStepTensorView* views,
@@ -32,11 +47,16 @@ class Placeholders {
             const AdvStepTensorView& view = views[place - 1];
             first = view.dataType != ACL_DT_UNDEFINED ? view.dataType : first;
         }
+        std::vector<aclDataType> ofOutputs(type.table.tensorCount, ACL_DT_UNDEFINED);
+        for (uint32_t place = 0; place < type.outputCount; ++place) {
+            const GraphOutput& output = type.outputs[place];
+            ofOutputs[output.tensor] = TypeOf(counted, output, first, views);
+        }
         for (uint32_t place = 0; place < type.table.tensorCount; ++place) {
             const bool isOutput = type.table.tensors[place].isWritten != 0;
             for (size_t tensor = counted.First(place); tensor < counted.First(place + 1);
                  ++tensor) {
-                Add(views[tensor], isOutput, first);
+                Add(views[tensor], isOutput, ofOutputs[place]);
             }
         }
     }
@@ -98,20 +118,6 @@ Refusal InferResults(const GraphNode& node, std::vector<ResultShape>* results) {
     const int32_t code =
         kernels->infer(&plan.call, plan.views.data(), results->data(), message, sizeof message);
     return {code, message};
-}
-
-aclDataType TypeOf(const GraphNode& node, const GraphOutput& output, aclDataType ofResult,
-                   const AdvStepTensorView* views) {
-    switch (output.like) {
-        case GraphOutput::kTensor:
-            return views[node.First(output.place)].dataType;
-        case GraphOutput::kAttribute:
-            return static_cast<aclDataType>(node.Int(output.place));
-        case GraphOutput::kFixed:
-            return static_cast<aclDataType>(output.place);
-        default:
-            return ofResult;
-    }
 }
 
 void SetShape(const ResultShape& result, aclDataType dataType, AdvStepGraphShape* shape) {

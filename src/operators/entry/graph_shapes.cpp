@@ -8,16 +8,13 @@
 #include <cstring>
 #include <string>
 
-#include "advance_step/host_call.h"
-
 namespace advstep_operators {
 namespace {
 
 using Dims = std::vector<int64_t>;
 
 Dims DimsOf(const aclTensor* tensor) {
-    AdvStepTensorView view{};
-    (void)advstepReadTensor(tensor, &view);
+    const AdvStepTensorView view = ViewOf(tensor);
     return {view.dims, view.dims + view.rank};
 }
 
@@ -299,6 +296,39 @@ std::vector<const aclTensor*> Unpacked(GraphNode& node, const aclTensor* x, int6
         views.push_back(Contiguous(node, node.Sized(outputs.first[output], dims), wide));
     }
     return views;
+}
+
+TensorRun ProductsOf(GraphNode& node, const TensorRun& x, const TensorRun& weight,
+                     const TensorRun& y, int64_t groupType, const aclTensor* groups) {
+    if (y.count != 1 && y.count != x.count) {
+        RefuseNode("y has " + std::to_string(y.count) + " tensors; expected one, or " +
+                   std::to_string(x.count) + " as x has");
+    }
+    Dims made;
+    for (uint64_t place = 0; place < x.count; ++place) {
+        Dims dims = DimsOf(x.first[place]);
+        const Dims factor = DimsOf(weight.first[std::min(place, weight.count - 1)]);
+        if (dims.size() < 2 || factor.size() < 2) {
+            RefuseNode("x and weight have tensors of " + TextOfDims(dims) + " and " +
+                       TextOfDims(factor) + "; expected at least 2 dims");
+        }
+        dims.back() = factor.back();
+        if (y.count > 1) {
+            node.Sized(y.first[place], dims);
+        } else if (place == 0) {
+            made = dims;
+        } else {
+            made[0] += dims[0];  // phase one checks the sum
+        }
+    }
+    constexpr int64_t kColumns = 2;
+    if (groupType == kColumns && groups != nullptr && !DimsOf(groups).empty()) {
+        made.insert(made.begin(), DimsOf(groups)[0]);
+    }
+    if (y.count == 1) {
+        node.Sized(y.first[0], made);
+    }
+    return y;
 }
 
 std::vector<int64_t> PadsOf(const aclTensor* x, const NumberList& paddings) {

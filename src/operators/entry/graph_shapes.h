@@ -47,6 +47,11 @@ std::vector<int64_t> GivenParts(GraphNode& node, const aclTensor* x, const Numbe
 std::vector<const aclTensor*> Unpacked(GraphNode& node, const aclTensor* x, int64_t axis,
                                        const TensorRun& outputs);
 
+/// Sizes the outputs of products of groups: one for each x; one with all rows; or for groups of
+/// columns, whose type is 2, one with a dim for the groups.
+TensorRun ProductsOf(GraphNode& node, const TensorRun& x, const TensorRun& weight,
+                     const TensorRun& y, int64_t groupType, const aclTensor* groups);
+
 /// Returns pads, two for each dim of x in order, as ConstantPadNd takes them: from the last dim on.
 std::vector<int64_t> PadsOf(const aclTensor* x, const NumberList& paddings);
 /// How a mode pads: 0 by a number; 1 to 3 by reflection of as many dims at the end; 11 to 13 by

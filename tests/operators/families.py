@@ -8,6 +8,7 @@ an output that the call leaves out. torch's own random numbers are seeded before
 import random
 
 import family_attention
+import family_distribute
 import family_experts
 import family_flash
 import family_gates
@@ -19,10 +20,10 @@ import family_sampling
 import loops
 
 MODULES = (family_norms, family_rotary, family_gates, family_quant, family_experts, family_sampling,
-           family_flash, family_attention, family_optimizers)
+           family_flash, family_attention, family_optimizers, family_distribute)
 CASES = {f"aclnn{name}": case for module in MODULES for name, case in module.CASES.items()}
 TABLES = {"norms", "rotary", "gates", "quant", "experts", "cache", "sampling", "flash", "attention",
-          "optimizers"}
+          "optimizers", "distribute"}
 
 
 def arguments(name, seed=1):

@@ -10,7 +10,7 @@ import torch
 
 import aclnn
 from family_norms import draw
-from loops import Near
+from loops import Near, half_even, saturated
 
 HEADS, SIZE, REQUESTS, BLOCK = 2, 16, 2, 4
 UNLIMITED = 2147483647
@@ -60,10 +60,23 @@ class Maker:
         self.paged = ("blockTable" in self.has or "blocktable" in self.has) and dice.random() < 0.4
         self.queries = 1 if self.incremental else dice.choice([1, 3])
         self.dtype = dice.choice([torch.float16, torch.bfloat16, torch.float32])
+        self.whole = self.chosen_whole()
         self.key_heads = dice.choice([1, HEADS])
         self.arguments = {"numHeads": HEADS, "scaleValue": 0.3, "inputLayout": self.layout, "innerPrecise": 0,
                           "numKeyValueHeads": self.key_heads if self.key_heads != HEADS else dice.choice([0, HEADS]),
                           "preTokens": UNLIMITED, "nextTokens": UNLIMITED, "sparseMode": 0}
+
+    def chosen_whole(self):
+        """Chooses whether queries are of INT8, with scales of tensors or of tokens, and what goes with them."""
+        if "dequantScaleQuery" in self.has and self.dice.random() < 0.35:
+            self.dtype = torch.bfloat16
+            return "token"
+        if self.incremental or "quantScale1" not in self.has or self.dice.random() < 0.7:
+            return None
+        if self.varlen:
+            self.varlen, self.layout, self.tokens = False, "BSND", "BSND"
+        self.paged, self.queries, self.dtype = False, 3, torch.float16
+        return "tensor"
 
     def put(self, word, value):
         """Sets an argument, whose name may end in "Optional"."""
@@ -91,6 +104,9 @@ class Maker:
     def antiquant(self):
         """Chooses how keys and values are whole numbers, if they are."""
         self.mode, self.form, self.bits = None, None, 8
+        if self.whole is not None:
+            self.mode, self.form = (0, "split") if self.whole == "token" else (None, None)
+            return
         forms = [form for form, word in (("joint", "antiquantScale"), ("split", "keyAntiquantScale")) if word in self.has]
         if not forms or self.dice.random() < 0.3:
             return
@@ -118,6 +134,8 @@ class Maker:
         if self.form is None:
             return
         self.dice_whole, both = self.dice.random() < 0.4, self.dice.random() < 0.6
+        if self.whole == "token":
+            self.dice_whole, both = True, False
         most = 2.0 ** (self.bits - 1)
         parts = {"Scale": lambda shape: (torch.rand(shape) + 0.5) / most}
         if both:
@@ -134,7 +152,7 @@ class Maker:
             self.arguments[word] = self.mode
 
     def drawn(self, *shape):
-        if self.form is None:
+        if self.form is None and self.whole is None:
             return draw(*shape, dtype=self.dtype)
         most = 1 << (self.bits - 1)
         return torch.randint(-most, most, shape, dtype=torch.int8)
@@ -163,13 +181,18 @@ class Maker:
             self.arguments[word] = self.arguments[word][0]
 
     def query_like(self, size, word):
-        plain = draw(REQUESTS, HEADS, 3 if self.varlen else self.queries, size, dtype=self.dtype)
+        tokens = 3 if self.varlen else self.queries
+        plain = draw(REQUESTS, HEADS, tokens, size, dtype=self.dtype)
+        if self.whole is not None and word == "Query":
+            plain = torch.randint(-128, 128, plain.shape, dtype=torch.int8)
         self.arguments["plain" + word] = plain
         return joined(plain, self.query_counts, self.tokens) if self.varlen else laid(plain, self.tokens)
 
     def rope(self):
         self.arguments |= {"plainqueryRope": None, "plainkeyRope": None}
-        if "queryRope" not in self.has or self.listed or self.dice.random() < 0.5:
+        if "queryRope" not in self.has or self.listed or self.whole == "tensor":
+            return
+        if self.whole is None and self.dice.random() < 0.5:
             return
         self.put("queryRope", self.query_like(4, "queryRope"))
         plain = draw(REQUESTS, self.key_heads, KEYS, 4, dtype=self.dtype)
@@ -184,7 +207,7 @@ class Maker:
     def prefix(self):
         self.prefix_count = 0
         alone = not (self.paged or self.varlen or self.listed) and self.arguments["plainqueryRope"] is None
-        if "keySharedPrefix" not in self.has or not alone or self.mode not in (None, 0, 2) or self.dice.random() < 0.5:
+        if "keySharedPrefix" not in self.has or not alone or self.whole is not None or self.mode not in (None, 0, 2) or self.dice.random() < 0.5:
             return
         self.prefix_count = self.dice.choice([2, 3])
         for side in ("key", "value"):
@@ -212,13 +235,28 @@ class Maker:
         if "preTokens" in self.has:
             self.arguments |= {"preTokens": self.dice.choice([UNLIMITED, 1]), "nextTokens": self.dice.choice([UNLIMITED, 1])}
 
+    def scales_of_query(self):
+        if self.whole == "token":
+            plain = torch.rand(REQUESTS, HEADS, 3 if self.varlen else self.queries, 1) / 16
+            self.arguments["plainScaleQuery"] = plain
+            given = joined(plain, self.query_counts, self.tokens) if self.varlen else laid(plain, self.tokens)
+            self.put("dequantScaleQuery", given if self.tokens == "BSH" else given[..., 0])
+            self.arguments["queryQuantMode"] = 3
+        elif self.whole == "tensor":
+            packed_scale = torch.tensor([119 << 23 | 1 << 46])  # 1 / 256 as 64 bits
+            for word, scale in (("eqScale1", torch.tensor([1 / 4096])), ("eqScale2", self.dice.choice(
+                    [torch.tensor([0.002]), packed_scale]))):
+                self.put("d" + word, scale)
+            self.put("quantScale1", torch.tensor([self.dice.choice([127.0, 100.0, 200.0])]))
+
     def rest(self):
-        if not self.varlen and self.dice.random() < 0.3:
+        self.scales_of_query()
+        if not self.varlen and self.whole != "token" and self.dice.random() < 0.3:
             shape = (self.dice.choice([1, REQUESTS]), HEADS, self.queries, KEYS + self.prefix_count)
             self.put("pseShift", draw(*shape, dtype=self.dtype))
-        if "learnableSink" in self.has and self.dice.random() < 0.5:
+        if "learnableSink" in self.has and self.whole != "tensor" and self.dice.random() < 0.5:
             self.put("learnableSink", draw(HEADS))
-        if "quantScale2" in self.has and self.dice.random() < 0.3:
+        if "quantScale2" in self.has and self.whole != "token" and self.dice.random() < 0.3:
             shape = self.dice.choice([(1,), (HEADS, SIZE), (HEADS * SIZE,)])
             self.put("quantScale2", torch.rand(shape) * 60 + 20)
             if self.dice.random() < 0.5:
@@ -228,7 +266,7 @@ class Maker:
     def made(self):
         self.lengths()
         self.antiquant()
-        self.listed = (self.fused or self.incremental) and not (self.paged or self.varlen) and self.dice.random() < 0.2
+        self.listed = self.whole != "token" and (self.fused or self.incremental) and not (self.paged or self.varlen) and self.dice.random() < 0.2
         self.form_of_blocks = None
         if self.paged:
             for word in ("blockTable", "blocktable"):
@@ -243,7 +281,7 @@ class Maker:
         self.mask()
         self.rest()
         self.arguments |= {"queryCounts": self.query_counts, "keyCounts": self.key_counts, "prefixCount": self.prefix_count,
-                           "oneQuery": not self.varlen and self.queries == 1}
+                           "whole": self.whole, "outType": self.dtype, "oneQuery": not self.varlen and self.queries == 1}
         return self.arguments
 
 
@@ -271,7 +309,9 @@ def rows_of(a, side, request, head):
         prefix = a[f"plain{side}Prefix"][0, head].double().tolist()[:a["prefixCount"]]
         rows = [[restored(a, side, number, 0, head, 0, d) for d, number in enumerate(row)] for row in prefix] + rows
     if side == "key" and a["plainkeyRope"] is not None:
-        rows = [row + rope for row, rope in zip(rows, a["plainkeyRope"][request, head].double().tolist())]
+        factor = a["plainkeyScale"].item() if a["whole"] == "token" else 1.0
+        ropes = [[factor * one for one in rope] for rope in a["plainkeyRope"][request, head].double().tolist()]
+        rows = [row + rope for row, rope in zip(rows, ropes)]
     return rows
 
 
@@ -297,9 +337,12 @@ def attend(a, request, head, query, row):
     keys, values = rows_of(a, "key", request, key_head), rows_of(a, "value", request, key_head)
     if a["plainqueryRope"] is not None:
         row = row + a["plainqueryRope"][request, head, query].double().tolist()
+    if a["whole"] == "token":
+        row = [number * a["plainScaleQuery"][request, head, query, 0].item() for number in row]
     pse, scores = a.get("pseShift"), []
     for key, other in enumerate(keys):
         score = sum(one * two for one, two in zip(row, other)) * a["scaleValue"]
+        score *= a["deqScale1"].item() if a["whole"] == "tensor" else 1
         score += pse[min(request, pse.shape[0] - 1), head, query, key].item() if pse is not None else 0.0
         hides = is_hidden(a, request, query, key, a["queryCounts"][request], len(keys))
         scores.append(-math.inf if hides else score)
@@ -309,6 +352,10 @@ def attend(a, request, head, query, row):
         return [0.0] * SIZE, -math.inf
     powers = [math.exp(score - most) for score in scores]
     total = sum(powers) + math.exp(sink - most)
+    if a["whole"] == "tensor":
+        powers = [saturated(half_even(power * a["quantScale1"].item())) for power in powers]
+        scale = a["deqScale2"].item() if a["deqScale2"].dtype == torch.float32 else 1 / 256
+        powers = [power * scale for power in powers]
     return [sum(power * value[d] for power, value in zip(powers, values)) / total for d in range(SIZE)], most + math.log(total)
 
 
@@ -331,7 +378,7 @@ def reference(a):
         out, lse = joined(out, a["queryCounts"], layout), joined(lse, a["queryCounts"], "TND")
     else:
         out = laid(out, layout)
-    return {"attentionOut": Near(out) if scale is not None else out.to(a["query"].dtype),
+    return {"attentionOut": Near(out) if scale is not None else out.to(a["outType"]),
             "softmaxLse": lse.float() if a["softmaxLseFlag"] else None}
 
 

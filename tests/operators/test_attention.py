@@ -178,7 +178,7 @@ Q = torch.ones(1, 2, HEADS * SIZE)
 K = torch.ones(1, 2, HEADS * SIZE, dtype=torch.int8)
 REFUSED = [
     ({"deqScale1Optional": torch.ones(1)}, "deqScale1 is not null; expected null"),
-    ({"query": K}, "query has dtype Char; expected FLOAT16, BF16 or FLOAT"),
+    ({"query": K}, "deqScale1 is null; expected one number, as query is INT8"),
     ({"key": [K]}, "key has a tensor of Char; expected floats, as there are no antiquant scales"),
     ({"antiquantScale": torch.ones(2)}, "key has a tensor of Float; expected INT8, INT4, or INT32 with eight"),
     ({"key": [K], "value": [K], "keyAntiquantScale": torch.ones(1)}, "keyAntiquantScale or valueAntiquantScale, or one of their offsets, is null"),

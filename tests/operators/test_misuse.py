@@ -31,7 +31,7 @@ def usual(name):
     else:
         shape = {"aclnnArange": (4,), "aclnnRange": (5,), "aclnnEye": (4, 3)}[name]
         values.update({word: torch.zeros(shape) for word in words})
-    return [values.get(argument["name"], None if argument["kind"] in OBJECTS and name in families.CASES else 0)
+    return [values.get(argument["name"], None if argument["kind"] in {*OBJECTS, "kText"} and name in families.CASES else 0)
             for argument in row["arguments"]]
 
 

@@ -25,6 +25,9 @@ class Antiquant {
 
     bool defined() const { return scale_.defined(); }
 
+    /// Returns the scale of a call that has one for all elements.
+    at::Tensor OfAll() const { return scale_.reshape({}); }
+
     /// Returns what x, [heads, tokens, D], stands for, in float32.
     at::Tensor Restored(const at::Tensor& x, const KeyPlace& place) const;
 

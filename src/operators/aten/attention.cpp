@@ -14,6 +14,7 @@
 #include "src/operators/aten/antiquant.h"
 #include "src/operators/aten/key_rows.h"
 #include "src/operators/aten/quant.h"
+#include "src/operators/aten/query_quant.h"
 
 namespace advstep_operators {
 namespace {
@@ -24,10 +25,7 @@ constexpr int64_t kFewQueries = 16;         // of a head of keys, for rows that 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 // Arguments that change the result in ways that are not computed here.
-constexpr const char* kRefused[] = {
-    "deqScale1",        "quantScale1",           "deqScale2",
-    "queryPaddingSize", "kvPaddingSize",         "dequantScale1",
-    "dequantScale2",    "keyRopeAntiquantScale", "dequantScaleQuery"};
+constexpr const char* kRefused[] = {"queryPaddingSize", "kvPaddingSize", "keyRopeAntiquantScale"};
 
 // A layout: the order of the axes of queries and keys, and that of the result.
 struct Layout {
@@ -84,6 +82,7 @@ struct Attention {
     Layout layout;
     at::Tensor query;
     at::Tensor queryRope;
+    QueryQuant quant;  // of queries of INT8
     KeySide key;
     KeySide value;
     int64_t prefixCount = 0;  // tokens
@@ -110,7 +109,22 @@ struct Attention {
 
 bool IsWhole(const at::Tensor& tensor) { return at::isIntegralType(tensor.scalar_type(), false); }
 
-KeySide KeysOf(const Call& call, const Named& named, bool ofValues) {
+// Refuses keys or values of a dtype that does not go with the scales of the call.
+void CheckKeyType(const KeySide& side, const at::Tensor& tensor, const QueryQuant& quant) {
+    TORCH_CHECK_VALUE(tensor.defined(), side.name, " has a tensor of no dtype; expected one");
+    if (quant.defined()) {
+        TORCH_CHECK_VALUE(tensor.scalar_type() == at::kChar, side.name, " has dtype ",
+                          tensor.scalar_type(), "; expected INT8, as query is INT8");
+        return;
+    }
+    TORCH_CHECK_VALUE(IsWhole(tensor) == side.antiquant.defined(), side.name, " has a tensor of ",
+                      tensor.scalar_type(), "; expected ",
+                      side.antiquant.defined() ? "INT8, INT4, or INT32 with eight INT4 in "
+                                                 "each, as there are antiquant scales"
+                                               : "floats, as there are no antiquant scales");
+}
+
+KeySide KeysOf(const Call& call, const Named& named, bool ofValues, const QueryQuant& quant) {
     KeySide side;
     side.name = ofValues ? "value" : "key";
     side.tensors = call.Tensors(call.PlaceOf(side.name));
@@ -123,13 +137,7 @@ KeySide KeysOf(const Call& call, const Named& named, bool ofValues) {
         all.push_back(side.prefix);
     }
     for (const at::Tensor& tensor : all) {
-        TORCH_CHECK_VALUE(tensor.defined() && IsWhole(tensor) == side.antiquant.defined(),
-                          side.name, " has a tensor of ",
-                          tensor.defined() ? c10::toString(tensor.scalar_type()) : "no dtype",
-                          "; expected ",
-                          side.antiquant.defined() ? "INT8, INT4, or INT32 with eight INT4 in "
-                                                     "each, as there are antiquant scales"
-                                                   : "floats, as there are no antiquant scales");
+        CheckKeyType(side, tensor, quant);
     }
     return side;
 }
@@ -286,10 +294,9 @@ void CheckKeyRope(const Attention& attention) {
                       ", but for the last dim");
 }
 
-void SetTensors(const Call& call, const Named& named, Attention* attention) {
+void SetTensors(const Call& call, const Named& named, bool incremental, Attention* attention) {
     attention->query = named.Tensor("query");
-    TORCH_CHECK_VALUE(at::isFloatingType(attention->query.scalar_type()), "query has dtype ",
-                      attention->query.scalar_type(), "; expected FLOAT16, BF16 or FLOAT");
+    attention->quant = QueryQuant(named, incremental);
     attention->queryRope = named.Tensor("queryRope");
     const at::Tensor keyRope = named.Tensor("keyRope");
     TORCH_CHECK_VALUE(attention->queryRope.defined() == keyRope.defined(),
@@ -300,8 +307,8 @@ void SetTensors(const Call& call, const Named& named, Attention* attention) {
         attention->queryRope.scalar_type());
     attention->keyRope.name = "keyRope";
     attention->keyRope.tensors = {keyRope};
-    attention->key = KeysOf(call, named, false);
-    attention->value = KeysOf(call, named, true);
+    attention->key = KeysOf(call, named, false, attention->quant);
+    attention->value = KeysOf(call, named, true, attention->quant);
     attention->pse = named.Tensor("pseShift");
     attention->mask = named.Tensor("attenMask");
     TORCH_CHECK_VALUE(!attention->mask.defined() || IsMaskType(attention->mask.scalar_type()),
@@ -322,7 +329,7 @@ Attention Read(const Call& call, const Named& named, bool incremental) {
     }
     Attention attention;
     attention.layout = LayoutOf(named.Text("inputLayout"));
-    SetTensors(call, named, &attention);
+    SetTensors(call, named, incremental, &attention);
     SetHeads(named, &attention);
     attention.blockSize = named.Int("blockSize");
     attention.sparseMode = named.Int("sparseMode");
@@ -457,9 +464,9 @@ at::Tensor KeysOfRequest(const KeySide& side, const Attention& attention, int64_
 // have so few queries that this is the faster way.
 bool StaysInPlace(const Attention& attention) {
     const int64_t groups = attention.heads / attention.keyHeads;
-    return !attention.query.is_meta() && !attention.key.antiquant.defined() &&
-           !attention.value.antiquant.defined() && !attention.key.prefix.defined() &&
-           !attention.queryRope.defined() &&
+    return !attention.query.is_meta() && !attention.quant.defined() &&
+           !attention.key.antiquant.defined() && !attention.value.antiquant.defined() &&
+           !attention.key.prefix.defined() && !attention.queryRope.defined() &&
            std::all_of(attention.queryCounts.begin(), attention.queryCounts.end(),
                        [&](int64_t count) { return count * groups <= kFewQueries; });
 }
@@ -549,19 +556,30 @@ struct Result {
     at::Tensor lse;  // [heads, queries, 1]
 };
 
-Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, const KeyRows& k,
+// Refuses rows that are no heads of one size.
+void CheckHeads(const Attention& attention, const at::Tensor& q, const KeyRows& k,
+                const KeyRows& v) {
+    TORCH_CHECK_VALUE(q.size(0) == attention.heads && k.heads() == attention.keyHeads &&
+                          k.size() == q.size(2) && v.heads() == k.heads() &&
+                          v.tokens() == k.tokens(),
+                      "a request has query ", q.sizes(), ", key ", k.sizes(), " and value ",
+                      v.sizes(), "; expected heads of one size, ", attention.heads, " and ",
+                      attention.keyHeads, ", as numHeads and numKeyValueHeads are");
+}
+
+// Returns queries, [heads, queries, D], as those of the heads of keys.
+at::Tensor ByKeyHead(const Attention& attention, const at::Tensor& q) {
+    return q.reshape({attention.keyHeads, -1, q.size(2)});
+}
+
+// Returns what the products of queries with keys, [heads, queries, keys], make of the values.
+Result Attend(const Attention& attention, int64_t request, const at::Tensor& products,
               const KeyRows& v) {
     const int64_t heads = attention.heads;
     const int64_t groups = heads / attention.keyHeads;
-    const int64_t queries = q.size(1);
-    const int64_t keys = k.tokens();
-    TORCH_CHECK_VALUE(q.size(0) == heads && k.heads() == attention.keyHeads &&
-                          k.size() == q.size(2) && v.heads() == k.heads() && v.tokens() == keys,
-                      "a request has query ", q.sizes(), ", key ", k.sizes(), " and value ",
-                      v.sizes(), "; expected heads of one size, ", heads, " and ",
-                      attention.keyHeads, ", as numHeads and numKeyValueHeads are");
-    at::Tensor scores = k.Times(q.reshape({attention.keyHeads, groups * queries, q.size(2)}));
-    scores = at::mul(scores.reshape({heads, queries, keys}), attention.scale);
+    const int64_t queries = products.size(1);
+    const int64_t keys = products.size(2);
+    at::Tensor scores = at::mul(products, attention.scale);
     if (attention.pse.defined()) {
         const at::Tensor pse =
             attention.pse.dim() == 4
@@ -588,7 +606,9 @@ Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, 
     if (sink.defined()) {
         total = at::add(total, at::exp(at::sub(sink, from)));
     }
-    const at::Tensor sums = v.Weighted(powers.reshape({attention.keyHeads, groups * queries, keys}))
+    const at::Tensor weights = powers.reshape({attention.keyHeads, groups * queries, keys});
+    const at::Tensor sums = (attention.quant.IsByTensor() ? attention.quant.Sums(weights, v.rows())
+                                                          : v.Weighted(weights))
                                 .reshape({heads, queries, v.size()});
     at::Tensor out = at::div(sums, at::masked_fill(total, at::eq(total, 0), 1));
     if (attention.outScale.defined()) {
@@ -672,7 +692,40 @@ at::Tensor QueriesOf(const at::Tensor& queries, const Attention& attention, int6
                      attention.queryCounts[place]);
 }
 
+// Attends with floats.
+Result AttendRows(const Attention& attention, int64_t request, const at::Tensor& q,
+                  const KeyRows& k, const KeyRows& v) {
+    CheckHeads(attention, q, k, v);
+    const at::Tensor products = k.Times(ByKeyHead(attention, q));
+    return Attend(attention, request, products.reshape({q.size(0), q.size(1), k.tokens()}), v);
+}
+
+// Attends with queries of INT8.
+Result AttendWhole(const Attention& attention, int64_t request) {
+    const QueryQuant& quant = attention.quant;
+    const at::Tensor q = QueriesOf(attention.query, attention, request);
+    KeyPlace place;
+    place.request = request;
+    const at::Tensor k = RowsOf(attention.key, attention, &place);
+    const KeyRows v(quant.IsByTensor() ? RowsOf(attention.value, attention, &place)
+                                       : KeysOfRequest(attention.value, attention, request));
+    CheckHeads(attention, q, KeyRows(k), v);
+    const std::vector<int64_t> shape{q.size(0), q.size(1), k.size(1)};
+    at::Tensor products = quant.Products(ByKeyHead(attention, q), k).reshape(shape);
+    if (!quant.IsByTensor()) {
+        const at::Tensor rope = QueriesOf(attention.queryRope, attention, request);
+        const KeyRows ropes(KeysOfRequest(attention.keyRope, attention, request));
+        products = at::add(products, ropes.Times(ByKeyHead(attention, rope)).reshape(shape));
+        products = at::mul(products, QueriesOf(quant.OfTokens(), attention, request));
+        products = at::mul(products, attention.key.antiquant.OfAll());
+    }
+    return Attend(attention, request, products, v);
+}
+
 Result AttendGathered(const Attention& attention, int64_t request) {
+    if (attention.quant.defined()) {
+        return AttendWhole(attention, request);
+    }
     at::Tensor q = QueriesOf(attention.query, attention, request);
     at::Tensor k = KeysOfRequest(attention.key, attention, request);
     const at::Tensor v = KeysOfRequest(attention.value, attention, request);
@@ -680,7 +733,7 @@ Result AttendGathered(const Attention& attention, int64_t request) {
         q = at::cat({q, QueriesOf(attention.queryRope, attention, request)}, -1);
         k = at::cat({k, KeysOfRequest(attention.keyRope, attention, request)}, -1);
     }
-    return Attend(attention, request, q, KeyRows(k), KeyRows(v));
+    return AttendRows(attention, request, q, KeyRows(k), KeyRows(v));
 }
 
 // Computes the requests of a call whose rows stay in place, each on one thread if there are enough
@@ -704,7 +757,7 @@ std::optional<Results> ComputeInPlace(const Attention& attention) {
         for (int64_t request = begin; request < end; ++request) {
             const auto& [k, v] = rows[static_cast<size_t>(request)];
             const at::Tensor q = QueriesOf(attention.query, attention, request);
-            PutResult(attention, request, Attend(attention, request, q, k, v), results);
+            PutResult(attention, request, AttendRows(attention, request, q, k, v), results);
         }
     };
     if (attention.requests >= at::get_num_threads()) {

@@ -27,6 +27,8 @@ class KeyRows {
     int64_t tokens() const { return rows_.defined() ? rows_.size(1) : places_.tokens; }
     int64_t size() const { return rows_.defined() ? rows_.size(2) : places_.size; }
     at::IntArrayRef sizes() const;
+    /// Returns the rows as a tensor; undefined if they are in place.
+    const at::Tensor& rows() const { return rows_; }
 
     /// Returns the products of queries, [heads, queries, size], with all rows of their heads:
     /// [heads, queries, tokens] of float32.

@@ -470,6 +470,37 @@ def lists_by_ends(dice):
     return case_lists(dice, tensor=False)
 
 
+def case_grouped_finalize(dice):
+    """Products of INT8 that are added to the rows of their tokens, of which the last ones get none."""
+    turned, tokens, type_ = dice.random() < 0.5, 4, dice.choice([0, 1])
+    weight = torch.randint(-128, 128, (GROUPS, COLUMNS, INNER) if turned else (GROUPS, INNER, COLUMNS), dtype=torch.int8)
+    a = {"x": torch.randint(-128, 128, (ROWS, INNER), dtype=torch.int8), "w": weight, "scale": torch.rand(GROUPS, COLUMNS) * 0.001,
+         "pertokenScale": some(dice, torch.rand(ROWS)), "groupList": torch.tensor(COUNTS if type_ else ends(COUNTS)),
+         "sharedInput": some(dice, draw(2, COLUMNS, dtype=torch.bfloat16)), "logit": some(dice, torch.rand(ROWS)),
+         "rowIndex": torch.tensor([dice.randrange(tokens - 1) for _ in range(ROWS)]), "groupListType": type_,
+         "sharedInputWeight": 0.5, "sharedInputOffset": dice.choice([0, 2]), "dtype": 0, "tokens": tokens}
+    a |= {word + "Optional": a[word] for word in ("scale", "pertokenScale", "groupList", "sharedInput", "logit", "rowIndex")}
+    return a | {"x1": a["x"], "x2": a["w"], "transposeW": turned, "transposeX2": turned}
+
+
+def grouped_finalize_reference(a):
+    weight = a["w"].mT if a["transposeW"] else a["w"]
+    out = [[0.0] * COLUMNS for _ in range(a["tokens"])]
+    group_of = [group for group, count in enumerate(COUNTS) for _ in range(count)]
+    for row, group in enumerate(group_of):
+        for column in range(COLUMNS):
+            number = sum(int(a["x"][row, at]) * int(weight[group, at, column]) for at in range(INNER))
+            number *= a["scale"][group, column].item()
+            for word in ("pertokenScale", "logit"):
+                number *= a[word][row].item() if a[word] is not None else 1.0
+            out[a["rowIndex"][row].item()][column] += number
+    if a["sharedInput"] is not None:
+        for row, numbers in enumerate(a["sharedInput"].double().tolist()):
+            for column, number in enumerate(numbers):
+                out[a["sharedInputOffset"] + row][column] += 0.5 * number
+    return {word: torch.tensor(out).float() for word in ("y", "out")}
+
+
 CASES = {
     "MoeGatingTopK": (case_gating, gating_reference),
     "MoeInitRoutingV2": (case_routing, routing_reference),
@@ -489,4 +520,9 @@ CASES = {
     "GroupedMatmulWeightNz": (case_whole, whole_reference),
     "GroupedMatmulSwigluQuant": (case_swiglu, swiglu_reference),
     "GroupedMatmulSwigluQuantWeightNZ": (case_swiglu, swiglu_reference),
+    "GroupedMatmulFinalizeRouting": (case_grouped_finalize, grouped_finalize_reference),
+    "GroupedMatmulFinalizeRoutingV2": (case_grouped_finalize, grouped_finalize_reference),
+    "GroupedMatmulFinalizeRoutingV3": (case_grouped_finalize, grouped_finalize_reference),
+    "GroupedMatmulFinalizeRoutingWeightNz": (case_grouped_finalize, grouped_finalize_reference),
+    "GroupedMatmulFinalizeRoutingWeightNzV2": (case_grouped_finalize, grouped_finalize_reference),
 }

@@ -97,6 +97,18 @@ def silu_mul_reference(a):
     return {"out": shaped([silu(one) * two for one, two in zip(flat(x), flat(a["y"]))], x.shape).to(x.dtype)}
 
 
+def case_gelu_mul(dice):
+    return {"input": draw(*shape_of(dice), dtype=dice.choice(DTYPES)), "approximateOptional": dice.choice([None, "none", "tanh"])}
+
+
+def gelu_mul_reference(a):
+    x, out = a["input"], []
+    for row in rows(x):
+        half = len(row) // 2
+        out.append([gelu(one, a["approximateOptional"] == "tanh") * two for one, two in zip(row[:half], row[half:])])
+    return {"out": shaped(out, (*x.shape[:-1], x.shape[-1] // 2)).to(x.dtype)}
+
+
 def case_clipped(dice):
     dim, shape = dice.choice([(-1, (6, 8)), (1, (6, 8, 2)), (2, (2, 3, 8)), (-2, (2, 3, 4, 2))])
     x = draw(*shape, dtype=dice.choice(DTYPES)) * 2
@@ -270,6 +282,7 @@ CASES = {
     "GeGluV3": (case_geglu, geglu_reference),
     "GeGluBackward": (with_gradient(case_geglu_v1), geglu_grad_reference),
     "GeGluV3Backward": (with_gradient(case_geglu), geglu_grad_reference),
+    "GeluMul": (case_gelu_mul, gelu_mul_reference),
     "SiluMul": (case_silu_mul, silu_mul_reference),
     "ClippedSwiglu": (case_clipped, clipped_reference),
     "ClippedSwigluV2": (case_clipped, clipped_reference),

@@ -70,6 +70,18 @@ def rms_grad_reference(a):
             "dgammaOut": gradient(norm, given, 1, a["dy"]).float()}
 
 
+def rms_grad_quant(dice):
+    a = rms_grad(dice)
+    scale = torch.rand(a["x"].shape[-1] if dice.random() < 0.5 else 1) * 0.1 + 0.02
+    return a | {"scalesX": scale, "offsetXOptional": some(dice, torch.randint(-5, 5, scale.shape).int()),
+                "quantMode": "static", "divMode": dice.random() < 0.5}
+
+
+def rms_grad_quant_reference(a):
+    exact = rms_grad_reference(a | {"x": a["x"].double()})
+    return {"dxOut": fixed(exact["dxOut"], a["scalesX"], a["offsetXOptional"], a["divMode"]), "dgammaOut": exact["dgammaOut"]}
+
+
 def rms_quant(dice):
     x = draw(*shape_of(dice), dtype=dice.choice(DTYPES))
     scale = torch.rand(x.shape[-1] if dice.random() < 0.5 else 1) * 0.1 + 0.01
@@ -452,6 +464,7 @@ CASES = {
     "AddRmsNorm": (add_rms, add_rms_reference),
     "GemmaRmsNorm": (plain_rms, gemma_reference),
     "RmsNormGrad": (rms_grad, rms_grad_reference),
+    "RmsNormGradQuant": (rms_grad_quant, rms_grad_quant_reference),
     "InplaceAddRmsNorm": (add_rms_in_place, add_rms_in_place_reference),
     "AddRmsNormCast": (add_rms, add_rms_cast_reference),
     "RmsNormQuant": (rms_quant_v1, rms_quant_reference),

@@ -200,6 +200,11 @@ def _pool_avg(name, backward=False):
     return dict(gradOutput=torch.randn_like(y), stride=stride, padding=pad, **a)
 
 
+def ordered_product(n):
+    return dict(x1=rand(3, 2, 4), x2=rand(2, 4, 5), bias=None, scale=None, permX1=[1, 0, 2], permX2=[0, 1, 2],
+                permY=[1, 0, 2], batchSplitFactor=1)
+
+
 RECIPES = {
     "aclnnAddmm": lambda n: v(self=rand(3, 5), mat1=rand(3, 4), mat2=rand(4, 5), beta=0.5, alpha=2),
     "aclnnInplaceAddmm": lambda n: v(selfRef=rand(3, 5), mat1=rand(3, 4), mat2=rand(4, 5), beta=0.5, alpha=2),
@@ -211,6 +216,10 @@ RECIPES = {
                                        alpha=2),
     "aclnnBatchMatMul": lambda n: v(self=rand(2, 3, 4), mat2=rand(2, 5, 4).mT),
     "aclnnMatmul": lambda n: v(self=rand(2, 1, 3, 4), mat2=rand(3, 4, 5)),
+    "aclnnAddmmWeightNz": lambda n: v(self=rand(3, 5), mat1=rand(3, 4), mat2=rand(4, 5), beta=0.5, alpha=2),
+    "aclnnBatchMatMulWeightNz": lambda n: v(self=rand(2, 3, 4), mat2=rand(2, 5, 4).mT),
+    "aclnnMatmulWeightNz": lambda n: v(self=rand(3, 4), mat2=rand(4, 5)),
+    "aclnnTransposeBatchMatMul": ordered_product, "aclnnTransposeBatchMatMulWeightNz": ordered_product,
     "aclnnMm": lambda n: v(self=rand(3, 4), mat2=rand(4, 5)),
     "aclnnMv": lambda n: v(self=rand(4, 3).t(), vec=rand(4)),
     "aclnnDot": lambda n: v(self=rand(6), tensor=rand(6)),

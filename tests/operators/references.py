@@ -196,6 +196,10 @@ HELPERS = {
     "IndexOf": lambda values, _: torch.tensor(list(values)), "at": _At(),
 }
 
+def ordered_product(a):
+    return torch.einsum("mbk,bkn->mbn", a["x1"], a["x2"])
+
+
 # Lines that are no Python when they are read so.
 WHOLE = {
     "aclnnStd": lambda a: torch.std(a["self"], a["dim"], correction=a["correction"], keepdim=a["keepdim"]),
@@ -213,6 +217,8 @@ WHOLE = {
     "aclnnEmbeddingDenseBackward": lambda a: torch.ops.aten.embedding_dense_backward(
         a["grad"], a["indices"], a["numWeights"], -1, a["scaleGradByFreq"]),
     "aclnnRepeat": lambda a: a["self"].repeat(a["repeats"]),
+    "aclnnTransposeBatchMatMul": ordered_product, "aclnnTransposeBatchMatMulWeightNz": ordered_product,
+    "aclnnBatchMatMulWeightNz": multiply, "aclnnMatmulWeightNz": multiply,
     "aclnnBatchMatMul": multiply, "aclnnMatmul": multiply, "aclnnMm": multiply,
 }
 

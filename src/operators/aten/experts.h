@@ -30,4 +30,8 @@ void GroupedMatmul(Call& call);
 /// SwiGLU of such products of INT8, rounded by row.
 void GroupedSwigluQuant(Call& call);
 
+/// Sums over the rows of each token of products of INT8 with the matrix of their group, times
+/// scales and logits; plus rows of sharedInput.
+void GroupedFinalize(Call& call);
+
 }  // namespace advstep_operators

@@ -123,6 +123,15 @@ at::Tensor GeGluGrad(const at::Tensor& gradient, const at::Tensor& x, const at::
     return activateLeft ? at::cat({intoGate, intoPlain}, dim) : at::cat({intoPlain, intoGate}, dim);
 }
 
+void GeluMul(Call& call) {
+    Named named(call);
+    const std::string mode = named.Text("approximate", "none");
+    TORCH_CHECK_VALUE(mode == "none" || mode == "tanh", "approximateOptional is ", mode,
+                      "; expected none or tanh");
+    const Halves halves = HalvesOf("input", named.Tensor("input"), -1);
+    named.Put({{"out", at::mul(at::gelu(halves.first, mode), halves.second)}});
+}
+
 at::Tensor SiluMul(const at::Tensor& x, const at::Tensor& y) {
     CheckShape("y", y, x.sizes());
     return at::mul(at::silu(Wide(x)), Wide(y));

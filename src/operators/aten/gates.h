@@ -19,6 +19,9 @@ std::tuple<at::Tensor, at::Tensor> GeGlu(const at::Tensor& x, int64_t dim, int64
 at::Tensor GeGluGrad(const at::Tensor& gradient, const at::Tensor& x, const at::Tensor& gelu,
                      int64_t dim, int64_t approximate, bool activateLeft);
 
+/// out = gelu(first half of the last dim) * second half.
+void GeluMul(Call& call);
+
 /// Returns silu(x) * y.
 at::Tensor SiluMul(const at::Tensor& x, const at::Tensor& y);
 

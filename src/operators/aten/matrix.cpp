@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "src/operators/aten/quant.h"
+
 namespace advstep_operators {
 namespace {
 
@@ -82,6 +84,55 @@ void Multiply(Call& call) {
     } else {
         call.Put(2, compute());
     }
+}
+
+namespace {
+
+// Returns a tensor of three dims in the order of an argument, which is one of two.
+at::Tensor Ordered(const Named& named, const char* tensor, const char* order,
+                   at::IntArrayRef other) {
+    const at::Tensor x = named.Tensor(tensor);
+    CheckShape(tensor, x, {-1, -1, -1});
+    TORCH_CHECK_TYPE(at::isFloatingType(x.scalar_type()), tensor, " has dtype ", x.scalar_type(),
+                     "; expected FLOAT16, BF16 or FLOAT");
+    const at::IntArrayRef axes = named.Ints(order);
+    TORCH_CHECK_VALUE(axes.empty() || axes == at::IntArrayRef({0, 1, 2}) || axes == other, order,
+                      " is ", axes, "; expected [0, 1, 2] or ", other);
+    return axes.empty() ? x : x.permute(axes);
+}
+
+}  // namespace
+
+void MultiplyOrdered(Call& call) {
+    Named named(call);
+    named.Refuse({"bias"});
+    const at::Tensor one = Ordered(named, "x1", "permX1", {1, 0, 2});
+    const at::Tensor other = Ordered(named, "x2", "permX2", {0, 2, 1});
+    CheckShape("x2", other, {one.size(0), one.size(2), -1});
+    const at::IntArrayRef order = named.Ints("permY");
+    TORCH_CHECK_VALUE(order.empty() || order == at::IntArrayRef({1, 0, 2}), "permY is ", order,
+                      "; expected [1, 0, 2]");
+    const int64_t batches = one.size(0);
+    const int64_t parts = std::max<int64_t>(named.Int("batchSplitFactor"), 1);
+    TORCH_CHECK_VALUE(batches % parts == 0, "batchSplitFactor is ", parts,
+                      "; expected a divisor of the ", batches, " batches");
+    const at::Tensor scale = named.Given("scale");
+    const bool rounds = named.View("out")->dataType == ACL_INT8;
+    TORCH_CHECK_VALUE(scale.defined() == rounds, "scale is ", scale.defined() ? "not null" : "null",
+                      "; expected a tensor if out is INT8, and null otherwise");
+    TORCH_CHECK_VALUE(!rounds || parts == 1, "batchSplitFactor is ", parts,
+                      "; expected 1, as there is a scale");
+    const int64_t columns = batches * other.size(2);
+    const at::Tensor y = Product(one, other).transpose(0, 1);  // [M, B, N]
+    if (rounds) {
+        CheckShape("scale", scale, {columns});
+        const at::Tensor numbers =
+            at::mul(Wide(y).reshape({y.size(0), 1, columns}), ScaleOf(scale));
+        named.Put({{"out", Rounded(numbers, StepsOf(named, "out"))}});
+        return;
+    }
+    named.Put(
+        {{"out", parts == 1 ? y : y.reshape({y.size(0), parts, columns / parts}).transpose(0, 1)}});
 }
 
 at::Tensor AddProduct(const at::Tensor& self, const at::Tensor& one, const at::Tensor& other,

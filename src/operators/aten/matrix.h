@@ -13,6 +13,10 @@ at::Tensor Product(const at::Tensor& self, const at::Tensor& other);
 /// The kernel of a function of two matrices and an output: places 0, 1 and 2.
 void Multiply(Call& call);
 
+/// The product of matrices [B, M, K] and [B, K, N] that lie in other orders, as [M, B, N]; with a
+/// scale, as INT8 of [M, 1, B * N]; with a split factor, as [factor, M, B / factor * N].
+void MultiplyOrdered(Call& call);
+
 /// Returns beta * self + alpha * (one * other).
 at::Tensor AddProduct(const at::Tensor& self, const at::Tensor& one, const at::Tensor& other,
                       const at::Scalar& beta, const at::Scalar& alpha);

@@ -13,6 +13,9 @@ namespace advstep_operators {
 std::tuple<at::Tensor, at::Tensor> RmsNorm(const at::Tensor& x, const at::Tensor& gamma,
                                            double epsilon);
 
+/// The gradients with dx rounded.
+void RmsNormGradQuant(Call& call);
+
 /// Returns RmsNorm of the sum, the reciprocal root, and the sum.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> AddRmsNorm(const at::Tensor& x1,
                                                           const at::Tensor& x2,

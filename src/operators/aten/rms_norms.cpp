@@ -134,6 +134,17 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> AddRmsNormCast(const 
     return {y, y, rstd, x};
 }
 
+void RmsNormGradQuant(Call& call) {
+    Named named(call);
+    const std::string mode = named.Text("quantMode", "static");
+    TORCH_CHECK_VALUE(mode == "static", "quantMode is ", mode, "; expected static");
+    const auto [dx, dgamma] = RmsNormGrad(named.Tensor("dy"), named.Tensor("x"),
+                                          named.Tensor("rstd"), named.Tensor("gamma"));
+    const at::Tensor rounded =
+        Fixed(named, Norm{dx, {}, {}}, "scalesX", "offsetX", "dxOut", named.Flag("divMode"));
+    named.Put({{"dxOut", rounded}, {"dgammaOut", dgamma}});
+}
+
 void RmsNormQuant(Call& call) {
     Named named(call);
     const Norm norm = NormOf(named);

@@ -219,6 +219,7 @@ RECIPES = {
     "aclnnAddmmWeightNz": lambda n: v(self=rand(3, 5), mat1=rand(3, 4), mat2=rand(4, 5), beta=0.5, alpha=2),
     "aclnnBatchMatMulWeightNz": lambda n: v(self=rand(2, 3, 4), mat2=rand(2, 5, 4).mT),
     "aclnnMatmulWeightNz": lambda n: v(self=rand(3, 4), mat2=rand(4, 5)),
+    "aclnnFusedMatmul": lambda n: v(x1=rand(3, 4), x2=rand(4, 5), bias=rand(5), x3=rand(3, 5), fusedOpType="add"),
     "aclnnTransposeBatchMatMul": ordered_product, "aclnnTransposeBatchMatMulWeightNz": ordered_product,
     "aclnnMm": lambda n: v(self=rand(3, 4), mat2=rand(4, 5)),
     "aclnnMv": lambda n: v(self=rand(4, 3).t(), vec=rand(4)),

@@ -217,6 +217,7 @@ WHOLE = {
     "aclnnEmbeddingDenseBackward": lambda a: torch.ops.aten.embedding_dense_backward(
         a["grad"], a["indices"], a["numWeights"], -1, a["scaleGradByFreq"]),
     "aclnnRepeat": lambda a: a["self"].repeat(a["repeats"]),
+    "aclnnFusedMatmul": lambda a: product(a["x1"], a["x2"]) + a["bias"] + a["x3"],
     "aclnnTransposeBatchMatMul": ordered_product, "aclnnTransposeBatchMatMulWeightNz": ordered_product,
     "aclnnBatchMatMulWeightNz": multiply, "aclnnMatmulWeightNz": multiply,
     "aclnnBatchMatMul": multiply, "aclnnMatmul": multiply, "aclnnMm": multiply,

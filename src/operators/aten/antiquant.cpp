@@ -94,7 +94,7 @@ at::Tensor Antiquant::OfTokens(const at::Tensor& numbers, const at::Tensor& x,
                                const KeyPlace& place) const {
     TORCH_CHECK_VALUE(place.isWhole, name_,
                       " has numbers for tokens; expected numbers for channels or heads, as there "
-                      "is a shared prefix, or requests have no dim of their own");
+                      "is a shared prefix or padding, or requests have no dim of their own");
     const bool ofHeads = mode_ == kTokensOfHeads;
     at::Tensor of = numbers;
     if (!ofHeads && of.dim() == 3 && of.size(0) == 1) {

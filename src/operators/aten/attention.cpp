@@ -25,7 +25,7 @@ constexpr int64_t kFewQueries = 16;         // of a head of keys, for rows that 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 // Arguments that change the result in ways that are not computed here.
-constexpr const char* kRefused[] = {"queryPaddingSize", "kvPaddingSize", "keyRopeAntiquantScale"};
+constexpr const char* kRefused[] = {"keyRopeAntiquantScale"};
 
 // A layout: the order of the axes of queries and keys, and that of the result.
 struct Layout {
@@ -50,7 +50,8 @@ Layout LayoutOf(std::string_view text) {
                       "; expected BSH, BSND, BNSD, TND, NTD, or two of them as in BNSD_BSND");
 }
 
-// Returns a request of a tensor as [heads, tokens, D]. `begin` and `count` are its tokens in T.
+// Returns a request of a tensor as [heads, tokens, D]. `begin` and `count` are its tokens in T, or
+// in S.
 at::Tensor RequestOf(const at::Tensor& tensor, const std::string& layout, int64_t heads,
                      int64_t request, int64_t begin, int64_t count) {
     if (layout == "TND") {
@@ -66,7 +67,7 @@ at::Tensor RequestOf(const at::Tensor& tensor, const std::string& layout, int64_
         one = one.reshape({one.size(0), heads, one.size(1) / heads});
     }
     const bool byToken = layout == "BSH" || layout == "BSND";
-    return (byToken ? one.transpose(0, 1) : one).narrow(1, 0, count);
+    return (byToken ? one.transpose(0, 1) : one).narrow(1, begin, count);
 }
 
 // The keys or the values of a call.
@@ -101,7 +102,7 @@ struct Attention {
     int64_t after = kUnlimited;
     double scale = 1;
     int64_t requests = 0;
-    std::vector<int64_t> queryBegins;  // of varlen layouts, tokens
+    std::vector<int64_t> queryBegins;  // tokens; or empty: 0
     std::vector<int64_t> queryCounts;
     std::vector<int64_t> keyBegins;
     std::vector<int64_t> keyCounts;
@@ -166,6 +167,42 @@ void SetLengths(const char* name, at::IntArrayRef given, int64_t requests, int64
         TORCH_CHECK_VALUE(length >= 0 && length <= most, name, " is ", given,
                           "; expected lengths of 0 to ", most);
         counts->push_back(length);
+    }
+}
+
+// Returns how many tokens are free behind those of a request, or nothing if none are asked for.
+std::optional<int64_t> PaddingOf(const Named& named, const char* name) {
+    const at::Tensor padding = named.Given(name);
+    if (!padding.defined()) {
+        return std::nullopt;
+    }
+    TORCH_CHECK_VALUE(padding.numel() == 1 && IsWhole(padding), name, " is ", padding.scalar_type(),
+                      " of shape ", padding.sizes(), "; expected one INT64");
+    return padding.is_meta() ? 0 : std::max<int64_t>(padding.item().toLong(), 0);
+}
+
+// Refuses what does not go with requests that are padded on the left.
+void CheckPadded(const Named& named, const Attention& attention, const char* name) {
+    for (const char* other : {"blockTable", "blocktable", "keySharedPrefix", "attenMask",
+                              "pseShift", "queryRope", "dequantScaleQuery"}) {
+        TORCH_CHECK_VALUE(!named.Given(other).defined(), other,
+                          " is not null; expected null, as there is ", name);
+    }
+    TORCH_CHECK_VALUE(!attention.layout.varlen() && attention.key.tensors.size() == 1, name,
+                      " is not null; expected null, as requests have no dim of their own, or keys "
+                      "are a list");
+}
+
+// Sets where requests begin that end `padding` tokens before the end of their dim. One that would
+// begin before it has no tokens, if that is possible, and is refused otherwise.
+void SetPadded(const char* name, int64_t padding, int64_t most, bool mayBeNone,
+               std::vector<int64_t>* counts, std::vector<int64_t>* begins) {
+    for (int64_t& count : *counts) {
+        const int64_t begin = most - padding - count;
+        TORCH_CHECK_VALUE(begin >= 0 || mayBeNone, name, " is ", padding, "; expected at most ",
+                          most - count, ", as a request has ", count, " of ", most, " tokens");
+        count = begin < 0 ? 0 : count;
+        begins->push_back(std::max<int64_t>(begin, 0));
     }
 }
 
@@ -323,6 +360,24 @@ void SetTensors(const Call& call, const Named& named, bool incremental, Attentio
     CheckKeyRope(*attention);
 }
 
+// Sets the begins of requests that are padded on the left. Padding without lengths has no effect.
+void SetPaddings(const Named& named, const char* keyLengths, Attention* attention) {
+    const std::string& tokens = attention->layout.tokens;
+    const bool varlen = attention->layout.varlen();
+    const int64_t queries = varlen ? 0 : attention->query.size(tokens == "BNSD" ? 2 : 1);
+    if (const auto keys = PaddingOf(named, "kvPaddingSize"); keys && named.Has(keyLengths)) {
+        CheckPadded(named, *attention, "kvPaddingSize");
+        SetPadded("kvPaddingSize", *keys, MostKeys(*attention), queries == 1, &attention->keyCounts,
+                  &attention->keyBegins);
+    }
+    const auto padding = PaddingOf(named, "queryPaddingSize");
+    if (padding && queries > 1 && named.Has("actualSeqLengths")) {
+        CheckPadded(named, *attention, "queryPaddingSize");
+        SetPadded("queryPaddingSize", *padding, queries, false, &attention->queryCounts,
+                  &attention->queryBegins);
+    }
+}
+
 Attention Read(const Call& call, const Named& named, bool incremental) {
     for (const char* name : kRefused) {
         named.Refuse({name});
@@ -353,6 +408,7 @@ Attention Read(const Call& call, const Named& named, bool incremental) {
     }
     const char* const keyLengths = incremental ? "actualSeqLengths" : "actualSeqLengthsKv";
     SetKeyLengths(&attention, keyLengths, named.Ints(keyLengths));
+    SetPaddings(named, keyLengths, &attention);
     return attention;
 }
 
@@ -444,7 +500,8 @@ at::Tensor KeysOfRequest(const KeySide& side, const Attention& attention, int64_
     place.request = request;
     place.blockSize = attention.blockSize;
     place.isWhole =
-        attention.blockTable.defined() || (!attention.layout.varlen() && !side.prefix.defined());
+        attention.blockTable.defined() ||
+        (!attention.layout.varlen() && !side.prefix.defined() && attention.keyBegins.empty());
     const auto floats = [&](const at::Tensor& rows) {
         const bool inWords = rows.scalar_type() == at::kInt;
         return side.antiquant.defined() ? side.antiquant.Restored(Unpacked(rows, inWords), place)
@@ -676,7 +733,7 @@ void PutResult(const Attention& attention, int64_t request, const Result& result
                const Results& results) {
     const auto place = static_cast<size_t>(request);
     const bool varlen = attention.layout.varlen();
-    const int64_t begin = varlen ? attention.queryBegins[place] : 0;
+    const int64_t begin = attention.queryBegins.empty() ? 0 : attention.queryBegins[place];
     const int64_t count = attention.queryCounts[place];
     RequestOf(results.out, attention.layout.result, attention.heads, request, begin, count)
         .copy_(result.out);
@@ -687,7 +744,7 @@ void PutResult(const Attention& attention, int64_t request, const Result& result
 // Returns a part of the queries of a request, [heads, queries, D].
 at::Tensor QueriesOf(const at::Tensor& queries, const Attention& attention, int64_t request) {
     const auto place = static_cast<size_t>(request);
-    const int64_t begin = attention.layout.varlen() ? attention.queryBegins[place] : 0;
+    const int64_t begin = attention.queryBegins.empty() ? 0 : attention.queryBegins[place];
     return RequestOf(queries, attention.layout.tokens, attention.heads, request, begin,
                      attention.queryCounts[place]);
 }

@@ -135,6 +135,42 @@ void MultiplyOrdered(Call& call) {
         {{"out", parts == 1 ? y : y.reshape({y.size(0), parts, columns / parts}).transpose(0, 1)}});
 }
 
+void MultiplyAndFuse(Call& call) {
+    Named named(call);
+    const at::Tensor x1 = named.Tensor("x1");
+    const at::Tensor x2 = named.Tensor("x2");
+    TORCH_CHECK_VALUE(x1.dim() >= 2 && x2.dim() >= 2 && x1.size(-1) == x2.size(-2),
+                      "x1 and x2 have shapes ", x1.sizes(), " and ", x2.sizes(),
+                      "; expected matrices, or batches of them");
+    TORCH_CHECK_TYPE(at::isFloatingType(x1.scalar_type()) && x1.scalar_type() == x2.scalar_type(),
+                     "x1 and x2 have dtypes ", x1.scalar_type(), " and ", x2.scalar_type(),
+                     "; expected FLOAT16, BF16 or FLOAT, the same of both");
+    const std::string type = named.Text("fusedOpType");
+    const bool takesThird = type == "add" || type == "mul";
+    TORCH_CHECK_VALUE(
+        takesThird || type.empty() || type == "relu" || type == "gelu_erf" || type == "gelu_tanh",
+        "fusedOpType is ", type, "; expected relu, gelu_erf, gelu_tanh, add, mul or an empty text");
+    const at::Tensor x3 = named.Given("x3");
+    TORCH_CHECK_VALUE(x3.defined() == takesThird, "x3 is ", x3.defined() ? "not null" : "null",
+                      "; expected a tensor if fusedOpType is add or mul, and null otherwise");
+    at::Tensor y = Wide(Product(Wide(x1), Wide(x2)));
+    if (const at::Tensor bias = named.Given("bias"); bias.defined()) {
+        TORCH_CHECK_VALUE(bias.numel() == y.size(-1) && bias.size(-1) == y.size(-1),
+                          "bias has shape ", bias.sizes(), "; expected one number for each of the ",
+                          y.size(-1), " columns");
+        y = at::add(y, Wide(bias).reshape({-1}));
+    }
+    if (takesThird) {
+        CheckShape("x3", x3, y.sizes());
+        y = type == "add" ? at::add(y, Wide(x3)) : at::mul(y, Wide(x3));
+    } else if (type == "relu") {
+        y = at::relu(y);
+    } else if (!type.empty()) {
+        y = at::gelu(y, type == "gelu_tanh" ? "tanh" : "none");
+    }
+    named.Put({{"y", y}});
+}
+
 at::Tensor AddProduct(const at::Tensor& self, const at::Tensor& one, const at::Tensor& other,
                       const at::Scalar& beta, const at::Scalar& alpha) {
     const at::Tensor product = at::mul(Product(one, other), alpha);

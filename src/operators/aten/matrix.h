@@ -17,6 +17,9 @@ void Multiply(Call& call);
 /// scale, as INT8 of [M, 1, B * N]; with a split factor, as [factor, M, B / factor * N].
 void MultiplyOrdered(Call& call);
 
+/// y = relu or gelu of x1 @ x2 + bias, or its sum or product with x3.
+void MultiplyAndFuse(Call& call);
+
 /// Returns beta * self + alpha * (one * other).
 at::Tensor AddProduct(const at::Tensor& self, const at::Tensor& one, const at::Tensor& other,
                       const at::Scalar& beta, const at::Scalar& alpha);

@@ -61,6 +61,38 @@ def sorted_tokens():
     return X[order // 2], order.argsort().to(torch.int32)
 
 
+HALF = X.half()
+PROBS = torch.linspace(0.1, 1.2, 12).reshape(6, 2)
+COUNTS = torch.tensor([4, 8, 12], dtype=torch.int32)  # ends of the rows of experts
+RANKS = ("group", 1, 0, 3)  # one rank of three experts
+
+
+def dispatched():
+    """Rows in the order of their experts, the place of each pair, and [rank, token, place] of each row."""
+    order = EXPERTS.flatten().argsort(stable=True)
+    within = order.argsort() - torch.tensor([0, 4, 8])[EXPERTS.flatten().long()]
+    triples = torch.zeros(12 * 128, dtype=torch.int32)
+    triples[:36] = torch.stack([order * 0, order // 2, order % 2], 1).flatten().int()
+    return HALF[order // 2], within.int(), triples
+
+
+def summed(x=HALF):
+    return (x.float() * PROBS.sum(1, keepdim=True)).half()
+
+
+def finalized():
+    weight = torch.stack([WHOLE[:, :5].t().float(), WHOLE[:, 3:].t().float()])  # [2, 5, 6]
+    rows = torch.cat([WEIGHT[:2].float() @ weight[0], WEIGHT[2:].float() @ weight[1]]) * 0.02
+    return torch.zeros(3, 6).index_add(0, torch.tensor([0, 1, 0, 2, 2, 1, 0, 0]), rows)
+
+
+def finalize(op, to):
+    weight = torch.stack([WHOLE[:, :5].t(), WHOLE[:, 3:].t()]).contiguous()
+    return op(to(WEIGHT), to(weight), to(torch.tensor([2, 6])), scale=to(torch.full((2, 6), 0.02)),
+              pertoken_scale=to(torch.ones(8)), logit=to(torch.ones(8)),
+              row_index=to(torch.tensor([0, 1, 0, 2, 2, 1, 0, 0])), output_bs=3)
+
+
 # The function that is called; the call; the results.
 CASES = {
     "npu_rms_norm": ("RmsNorm", lambda op, to: op(to(X), to(GAMMA))[0], lambda: rms(X)),
@@ -120,6 +152,30 @@ CASES = {
     "npu_interleave_rope": ("InterleaveRope",
                             lambda op, to: op(*(to(one[:, None, None]) for one in (X, Y, Y + 1))),
                             lambda: rotated(X, Y, Y + 1)[:, None, None]),
+    "npu_transpose_batchmatmul": ("TransposeBatchMatMul",
+                                  lambda op, to: op(to(X.reshape(2, 3, 8)), to(Y[:3].reshape(3, 8, 1)), perm_x1=[1, 0, 2],
+                                                    perm_y=[1, 0, 2]),
+                                  lambda: torch.einsum("mbk,bkn->mbn", X.reshape(2, 3, 8), Y[:3].reshape(3, 8, 1))),
+    "npu_fused_matmul": ("FusedMatmul", lambda op, to: op(to(HALF), to(Y.half().t().contiguous()), fused_op_type="relu"),
+                         lambda: (HALF.float() @ Y.half().float().t()).relu().half()),
+    "npu_gelu_mul": ("GeluMul", lambda op, to: op(to(X)), lambda: torch.nn.functional.gelu(X[:, :4]) * X[:, 4:]),
+    "npu_grouped_matmul_finalize_routing": ("GroupedMatmulFinalizeRouting", finalize, finalized),
+    "npu_moe_distribute_dispatch": ("MoeDistributeDispatch",
+                                    lambda op, to: op(to(HALF), to(EXPERTS), *RANKS)[0:3:2], lambda: dispatched()[:2]),
+    "npu_moe_distribute_dispatch_v2": ("MoeDistributeDispatch",
+                                       lambda op, to: op(to(HALF), to(EXPERTS), *RANKS)[0:3:2], lambda: dispatched()[::2]),
+    "npu_moe_distribute_combine": ("MoeDistributeCombine",
+                                   lambda op, to: op(to(dispatched()[0]), to(EXPERTS), to(dispatched()[1]), to(COUNTS),
+                                                     to(PROBS), *RANKS), summed),
+    "npu_moe_distribute_combine_v2": ("MoeDistributeCombine",
+                                      lambda op, to: op(to(dispatched()[0]), to(EXPERTS), to(dispatched()[2]), to(COUNTS),
+                                                        to(PROBS), *RANKS), summed),
+    "npu_moe_distribute_combine_add_rms_norm": (
+        "MoeDistributeCombineAddRmsNorm",
+        lambda op, to: op(to(dispatched()[0].bfloat16()), to(EXPERTS), to(dispatched()[2]), to(COUNTS), to(PROBS),
+                          to(Y[:, None].bfloat16()), to(GAMMA.bfloat16()), *RANKS, norm_eps=1e-6)[0],
+        lambda: rms((summed(HALF.bfloat16()).bfloat16() + Y.bfloat16()).float(),
+                    GAMMA.bfloat16().float())[:, None].bfloat16()),
     "npu_scatter_nd_update_": ("ScatterNdUpdate", lambda op, to: op(to(X), to(torch.tensor([[4], [1]])), to(Y[:2])),
                                lambda: updated(X, [4, 1], Y[:2])),
 }
@@ -175,6 +231,28 @@ def test_a_graph_replays_them():
         x.copy_(X * scale)
         graph.replay()
         torch.testing.assert_close(result.cpu(), swiglu(rms(X * scale)))
+
+
+def test_attention_takes_queries_of_int8():
+    """With scales of whole tensors, and of tokens and heads beside rotary parts."""
+    query, key, value = ((torch.arange(count * 32).reshape(1, 2, -1, 16) * step % 251 - 125).to(torch.int8)
+                         for count, step in ((3, 7), (5, 11), (5, 13)))
+    scores = query.double() @ key.double().mT
+    weights = (scores * 0.0005 - (scores * 0.0005).amax(-1, keepdim=True)).exp()
+    number = lambda value: torch.tensor([value]).npu()  # noqa: E731
+    found = torch_npu.npu_fused_infer_attention_score(
+        query.npu(), key.npu(), value.npu(), num_heads=2, input_layout="BNSD", scale=0.5, dequant_scale1=number(0.001),
+        quant_scale1=number(127.0), dequant_scale2=number(0.01))[0]
+    wanted = (weights * 127).round() @ value.double() * 0.01 / weights.sum(-1, keepdim=True)
+    torch.testing.assert_close(found.cpu(), wanted.half(), rtol=2e-3, atol=2e-3)
+    rope, key_rope = X[:3, :4].bfloat16().repeat(1, 2, 1, 1), Y[:5, :4].bfloat16().repeat(1, 2, 1, 1)
+    scales = PROBS[:3].t()[None].contiguous()
+    found = torch_npu.npu_fused_infer_attention_score_v2(
+        query.npu(), key.npu(), value.npu(), query_rope=rope.npu(), key_rope=key_rope.npu(), num_query_heads=2,
+        num_key_value_heads=2, input_layout="BNSD", softmax_scale=0.01, dequant_scale_query=scales.npu(),
+        dequant_scale_key=number(0.02), dequant_scale_value=number(0.02), query_quant_mode=3)[0]
+    scores = (scores + rope.double() @ key_rope.double().mT) * scales[..., None].double() * 0.0002
+    torch.testing.assert_close(found.cpu(), (scores.softmax(-1) @ value.double() * 0.02).bfloat16(), rtol=1.6e-2, atol=1.6e-2)
 
 
 def test_each_name_of_the_table_is_tried():

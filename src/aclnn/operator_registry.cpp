@@ -155,8 +155,7 @@ Status CheckTable(const AdvStepOperatorTable& table, uint32_t mostTensors) {
             sizeof(AdvStepOperatorTable));
     }
     ADVSTEP_RETURN_IF_ERROR(CheckName(table.call));
-    if (table.tensorCount < 1 || table.tensorCount > mostTensors ||
-        table.tensors == nullptr) {
+    if (table.tensorCount < 1 || table.tensorCount > mostTensors || table.tensors == nullptr) {
         return Error(ACLNN_ERR_PARAM_INVALID, "tensorCount is {}; expected 1 to {} tensors",
                      table.tensorCount, mostTensors);
     }

@@ -44,3 +44,36 @@ advance_step_sanitized_conformance(conformance_own_operator
   OwnPlanTest.APlanForOtherCoresOrAnotherDeviceIsNotFound
   OwnPlanTest.ARepeatableOneUsesNoMemoryOfAnEndedRuntime
   OwnPlanTest.AViewWithGapsSpansThem)
+# Batches of random numbers, in which rows share blocks, are what some of these check.
+advance_step_sanitized_conformance(conformance_device
+  DevicesAtOnceTest.MemoryOfAnotherDeviceIsRefusedByAnOperator
+  DeviceStatusTest.MemoryUseLeavesOutWhatWasFreedWhileWorkUsedIt
+  LibraryThreadsTest.*
+  OptionsTest.OverflowStatusIsWrittenInStreamOrder
+  PeerTest.CopiesWorkWithAndWithoutAccess
+  SigwaitTest.GetsTheSignal
+  */DefaultStreamTest.IsTakenByItsHandle/*)
+advance_step_sanitized_conformance(conformance_capture
+  CaptureRulesTest.AStreamOfTheCaptureFollowsItsRules
+  CapturedCopyTest.ACaptureOfAnotherContextForbidsNothing
+  CapturedCopyTest.BadArgumentsAreRefusedAsElsewhere
+  CapturedCopyTest.EverythingIsAllowedAfterTheEnd
+  ConditionalTest.FreedMemoryOfASubGraphIsFound
+  DecodeReplayTest.ARefusedLaunchChangesNothing
+  DecodeReplayTest.EveryFreedTensorIsNoticed
+  DecodeReplayTest.LargeBatchesReplayToo
+  InvalidatedTest.TakesNoOtherCall
+  ReplayAtAPlaceTest.RunsWhenTheMemoryIs*
+  ReplayExecuteTest.EachOfManyIsToldOfItsFailures
+  TaskGroupTest.MemoryThatWasFreedBeforeTheEndOfAnUpdate
+  TaskGroupTest.TheMemoryIsThatOfTheNewLaunches
+  TraceTest.ALaunchOfATaskGroupIsThatOfItsUpdate
+  TraceTest.EveryTaskIsOnItsStreamsTrackInOrder
+  */CaptureRuleTest.*
+  */FreedMemoryTest.*
+  */HostOperatorTest.AReplayChecksTheMemory/*
+  */IntruderTest.*
+  */OperatorReplayTest.AdvanceStepGoldenCases/*
+  */TraceCoresTest.*
+  */TraceOfTwoTest.ASecondProcessIsRefusedUntilTheFirstHasEndedItsTrace/*
+  */UnsafeCopyTest.Synchronous*)

@@ -432,31 +432,37 @@ char* CopyIntoPinned() {
     return static_cast<char*>(pinned);
 }
 
-TEST_F(SanitizerDeathTest, CrashesAreTheProgramsWhileCopiesAreWatched) {
-    const auto crash = [] {
-        (void)CopyIntoPinned();
-        void* const closed = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        *static_cast<volatile char*>(closed) = 1;
-    };
-    // The compiler's sanitizers end a program that crashes by an exit, and their reports say the
-    // word.
+void CrashWhileACopyIsWatched() {
+    (void)CopyIntoPinned();
+    void* const closed = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *static_cast<volatile char*>(closed) = 1;
+}
+
+TEST_F(SanitizerDeathTest, CrashesEndTheProgramWhileCopiesAreWatched) {
+    if (support::kThreadSanitizer) {
+        GTEST_SKIP() << "the thread sanitizer dies of \"nested bug in the same thread\" if any "
+                        "handler passes a SIGSEGV on to it (src/base/crash_signal.cpp)";
+    }
+    // The address sanitizer has the handler before the library's. It ends the program by an exit.
     EXPECT_EXIT(
-        RunProgram("race,host", crash),
+        RunProgram("race,host", &CrashWhileACopyIsWatched),
         [](int status) {
-            return support::kAddressSanitizer || support::kThreadSanitizer
-                       ? WIFEXITED(status) && WEXITSTATUS(status) != 0
-                       : testing::KilledBySignal(SIGSEGV)(status);
+            return support::kAddressSanitizer ? WIFEXITED(status) && WEXITSTATUS(status) != 0
+                                              : testing::KilledBySignal(SIGSEGV)(status);
         },
-        support::kAddressSanitizer || support::kThreadSanitizer
+        support::kAddressSanitizer
             ? testing::Matcher<const std::string&>(
                   AllOf(HasSubstr("SEGV"), Not(HasSubstr("advance_step sanitizer"))))
             : testing::Matcher<const std::string&>(Not(HasSubstr("sanitizer"))));
+}
+
+TEST_F(SanitizerDeathTest, CrashesGoToTheProgramsHandlerWhileCopiesAreWatched) {
     EXPECT_EXIT(RunProgram("race,host",
-                           [crash] {
+                           [] {
                                struct sigaction action {};
                                action.sa_handler = [](int) { _exit(9); };
                                (void)sigaction(SIGSEGV, &action, nullptr);
-                               crash();
+                               CrashWhileACopyIsWatched();
                            }),
                 ExitedWithCode(9), Not(HasSubstr("advance_step sanitizer")));
 }

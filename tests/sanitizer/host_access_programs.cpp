@@ -370,3 +370,14 @@ RIGHT_PROGRAM(HasItsOwnHandler) {
     (void)ReadByte(tokens, 0);
     Synchronize(stream);
 }
+
+// An operator reads what a copy before it has written, in a thread of the library.
+RIGHT_PROGRAM(ComputesOnRegisteredMemory) {
+    const aclrtStream stream = NewStream();
+    void* const memory = NewRegistered(kPages);
+    CopyToHost(memory, NewMemory(kPages), stream, kPages);
+    LaunchMove(memory, NewMemory(kPages), stream, kPages);
+    CopyToHost(memory, NewMemory(kPages), stream, kPages);
+    Synchronize(stream);
+    (void)ReadByte(memory, 0);
+}

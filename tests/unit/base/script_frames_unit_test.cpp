@@ -6,10 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "advance_step/sanitizer.h"
 #include "src/base/call_stack.h"
 #include "src/base/finding.h"
 
@@ -100,6 +104,87 @@ TEST_F(ScriptFramesTest, EqualLinesAreKeptOnceInAllThreads) {
     }
 }
 
+TEST_F(ScriptFramesTest, LongTextsAreCut) {
+    scriptLines = std::string(5000, 'x');
+    const std::string kept = ScriptFramesHere();
+    EXPECT_GE(kept.size(), 1000U);
+    EXPECT_EQ(kept, scriptLines.substr(0, kept.size()));
+    SetScriptFrames([](char* text, size_t room) {
+        std::fill_n(text, room, 'y');
+        return room + 1;  // as snprintf counts
+    });
+    EXPECT_EQ(ScriptFramesHere(), std::string(kept.size(), 'y'));
+}
+
+// The lines are all that differs: the stacks are of one place.
+TEST_F(ScriptFramesTest, EachLineHasAHashOfItsOwn) {
+    std::set<uint64_t> hashes;
+    for (int i = 0; i < 9; ++i) {
+        scriptLines = "hash.py:" + std::to_string(i) + " in f";
+        hashes.insert(CallStack::Here().Hash());
+    }
+    EXPECT_EQ(hashes.size(), 9U);
+}
+
+// Threads that meet a text at the same time keep it once.
+TEST_F(ScriptFramesTest, ANewTextIsKeptOnceByThreadsAtOnce) {
+    constexpr int kThreads = 4;
+    constexpr int kTexts = 400;
+    std::atomic<int> arrived{0};
+    std::vector<std::vector<const char*>> got(kThreads);
+    std::vector<std::thread> threads;
+    for (std::vector<const char*>& mine : got) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < kTexts; ++i) {
+                scriptLines = "at_once.py:" + std::to_string(i) + " in f";
+                ++arrived;
+                while (arrived.load() < (i + 1) * kThreads) {
+                    std::this_thread::yield();
+                }
+                mine.push_back(ScriptFramesHere());
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    for (const std::vector<const char*>& mine : got) {
+        EXPECT_EQ(mine, got[0]);
+    }
+}
+
+TEST_F(ScriptFramesTest, ACrashWritesTheLinesAndNoCompiledFrames) {
+    scriptLines = "model.py:7 in Model.forward\ntrain.py:12 in <module>\nrun.py:3 in <module>";
+    const CallStack stack = CallStack::Here();
+    testing::internal::CaptureStderr();
+    stack.Write(9);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "      model.py:7 in Model.forward\n      train.py:12 in <module>\n"
+              "      run.py:3 in <module>\n");
+    testing::internal::CaptureStderr();
+    stack.Write(2);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "      model.py:7 in Model.forward\n      train.py:12 in <module>\n");
+}
+
+TEST_F(ScriptFramesTest, SuppressionsSeeEachLine) {
+    scriptLines = "model.py:7 in Model.forward\ntrain.py:12 in step";
+    std::vector<std::string> functions;
+    CallStack::Here().ForEachFrame(
+        [&](std::string_view, std::string_view function) { functions.emplace_back(function); });
+    ASSERT_GE(functions.size(), 2U);
+    EXPECT_EQ(functions[0], "Model.forward");
+    EXPECT_EQ(functions[1], "step");
+}
+
+TEST_F(ScriptFramesTest, TheCallSetsThem) {
+    ASSERT_EQ(advstepSetScriptFrames(nullptr), ACL_SUCCESS);
+    scriptLines = "a.py:1 in f";
+    EXPECT_EQ(ScriptFramesHere(), nullptr);
+    ASSERT_EQ(advstepSetScriptFrames(&WriteScriptLines), ACL_SUCCESS);
+    EXPECT_STREQ(ScriptFramesHere(), "a.py:1 in f");
+}
+
 TEST_F(ScriptFramesTest, AFindingKeepsToItsLines) {
     for (int i = 0; i < 40; ++i) {
         scriptLines += (i == 0 ? "f.py:" : "\nf.py:") + std::to_string(i) + " in f";
@@ -110,6 +195,22 @@ TEST_F(ScriptFramesTest, AFindingKeepsToItsLines) {
     const std::string text = finding.Text();
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), Finding::kMostLines);
     EXPECT_NE(text.find("  freed by\n      f.py:0 in f\n"), std::string::npos) << text;
+}
+
+// In a process of its own, whose list of texts is full from then on.
+TEST_F(ScriptFramesTest, AProgramThatMakesCodeForEverKeepsAnEndOfTexts) {
+    constexpr int kMostTexts = 1 << 16;
+    const auto make = [] {
+        int kept = 0;
+        for (int i = 0; i < kMostTexts + 1000; ++i) {
+            scriptLines = "made.py:" + std::to_string(i) + " in f";
+            kept += ScriptFramesHere() != nullptr ? 1 : 0;
+        }
+        scriptLines = "made.py:0 in f";
+        const bool knowsTheFirst = ScriptFramesHere() != nullptr;
+        std::exit(kept > kMostTexts - 5000 && kept <= kMostTexts && knowsTheFirst ? 7 : 8);
+    };
+    EXPECT_EXIT(make(), testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

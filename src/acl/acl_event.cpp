@@ -65,6 +65,7 @@ Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, Eve
     Event::Traits traits;
     traits.kind = kind;
     traits.timing = (flag & ACL_EVENT_TIME_LINE) != 0;
+    traits.measures = traits.timing;
     traits.shared = flag == ACL_EVENT_IPC;
     traits.external = flag == ACL_EVENT_EXTERNAL;
     traits.flag = flag;

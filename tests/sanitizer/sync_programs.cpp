@@ -190,6 +190,16 @@ BAD_PROGRAM(RecordsForNobody, "sync", {{"sync", "event_never_waited", {"RecordsF
     // [/RecordsForNobody]
 }
 
+// torch's DistributedDataParallel: events measure each step, and few steps are looked at.
+RIGHT_PROGRAM(MeasuresWhatNobodyReads) {
+    const aclrtStream stream = NewStream();
+    aclrtEvent event = nullptr;
+    Must(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE));
+    Must(aclrtRecordEvent(event, stream));
+    Synchronize(stream);
+    Must(aclrtDestroyEvent(event));
+}
+
 // MindSpore: the stream is destroyed, and the failure of its last kernel is never seen.
 BAD_PROGRAM(DestroysAStreamThatFailed, "sync", {{"sync", "error_never_asked", {}}}) {
     // [DestroysAStreamThatFailed]

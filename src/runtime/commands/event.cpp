@@ -271,7 +271,9 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
     captured_ = place;
     reset_ = Ticket{};
     stamped_ = false;
-    use_.Recorded(stream.handle);
+    if (!traits_.measures) {
+        use_.Recorded(stream.handle);
+    }
     return {};
 }
 

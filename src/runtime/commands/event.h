@@ -66,6 +66,7 @@ class Event {
         EventKind kind = EventKind::kCreate;
         bool timing = true;
         bool waitable = true;
+        bool measures = false;           // of ACL_EVENT_TIME_LINE: its times may be all it is for
         Handle context = 0;              // in which the event was made
         const Device* device = nullptr;  // of the context
         bool shared = false;             // of ACL_EVENT_IPC

@@ -12,7 +12,8 @@
 namespace advstep {
 
 /// The use of an event in its life. An event that was recorded, and that no call has ever waited
-/// for, queried, synchronised or timed, is a finding when it ends. One use is enough: the last
+/// for, queried, synchronised or timed, is a finding when it ends, but for one whose times may be
+/// all that it is for: frameworks measure each step, and read some. One use is enough: the last
 /// records of a right program are often left alone. Without memory for the note, nothing is told.
 /// The event's lock guards it.
 class EventUse {

@@ -17,7 +17,7 @@ import pathlib
 import sys
 from typing import Any
 
-from . import _aclnn_operators, _cann, _hccl, _torch_versions
+from . import _aclnn_operators, _cann, _hccl, _task_queue, _torch_versions
 
 MODES = ("0", "1", "queue", "python", "aclnn")  # of ADVANCE_STEP_HOST_OPERATORS
 _state: dict[str, str] = {}
@@ -51,6 +51,7 @@ def before_torch_npu() -> None:
     """Sets what torch_npu asks for at its import."""
     if _is_emulated():
         _cann.load_operators()
+        _task_queue.choose()
     if mode() != "0":
         _hccl.default_devices()
 
@@ -67,6 +68,7 @@ def autoload() -> None:
     wanted = mode()
     if wanted == "0" or _state:
         return
+    _task_queue.choose()
     _hccl.default_devices()  # before torch_npu asks for them
     try:
         torch: Any = importlib.import_module("torch")

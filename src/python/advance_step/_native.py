@@ -8,7 +8,7 @@ import os
 import pathlib
 from typing import Any
 
-from . import _aclnn_operators, _graphs, _parts, _python_lines, _torch_operators, _torch_versions
+from . import _aclnn_operators, _graphs, _parts, _python_lines, _task_queue, _torch_operators, _torch_versions
 
 _libraries: list[ctypes.CDLL] = []
 
@@ -93,7 +93,7 @@ def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
     _bind(library)
     _parts.attempt(torch, "the lines of Python in call stacks", _python_lines.show, torch, library)
     # A trace and the sanitizer see only work that runs in streams.
-    sanitized = os.environ.get("ADVANCE_STEP_SANITIZE", "") not in ("", "off")
+    sanitized = _task_queue.sanitized()
     queue = queue or sanitized or bool(os.environ.get("ADVANCE_STEP_TRACE"))
     library.advstep_torch_set(int(queue), int(os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"), int(sanitized))
     return library

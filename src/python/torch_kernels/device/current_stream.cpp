@@ -9,6 +9,12 @@
 
 namespace advstep_torch {
 
+namespace {
+
+int32_t RunNothing(void* /*args*/, char* /*message*/, size_t /*size*/) { return 0; }
+
+}  // namespace
+
 Runtime runtime;
 Settings settings;
 
@@ -45,6 +51,13 @@ void CurrentStream::WaitForOthers() const {
     if (State() == StreamState::kPending) {
         Wait();
     }
+}
+
+void CurrentStream::QueueMark(const char* name,
+                              const std::vector<AdvStepMemoryRange>& ranges) const {
+    const AdvStepHostOperator operation{name,    &RunNothing,   nullptr,
+                                        nullptr, ranges.data(), ranges.size()};
+    Check(runtime.launch(handle_, &operation), name);
 }
 
 }  // namespace advstep_torch

@@ -5,6 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include <vector>
+
 #include "advance_step/host_operator.h"
 
 namespace advstep_torch {
@@ -54,6 +56,10 @@ class CurrentStream {
     /// To be called before memory that is new is written at once: another thread may have queued
     /// work since the stream was idle, and freed memory that this work uses.
     void WaitForOthers() const;
+
+    /// Queues a task that does nothing and has these uses, for the sanitizer. `name` lives as long
+    /// as the process.
+    void QueueMark(const char* name, const std::vector<AdvStepMemoryRange>& ranges) const;
 
  private:
     c10::Stream stream_;

@@ -35,8 +35,6 @@ void ForEachNpu(c10::ArrayRef<c10::IValue> values, Visit&& visit) {
     }
 }
 
-int32_t RunNothing(void* /*args*/, char* /*message*/, size_t /*size*/) { return 0; }
-
 }  // namespace
 
 uint64_t UseOf(const Operator& op, c10::ArrayRef<c10::IValue> arguments, const at::Tensor& view) {
@@ -87,12 +85,9 @@ void RunMark::AddResults(c10::ArrayRef<c10::IValue> arguments,
 }
 
 void RunMark::Queue(const CurrentStream& stream) const {
-    if (ranges_.empty()) {
-        return;
+    if (!ranges_.empty()) {
+        stream.QueueMark(name_, ranges_);
     }
-    const AdvStepHostOperator operation{name_,   &RunNothing,    nullptr,
-                                        nullptr, ranges_.data(), ranges_.size()};
-    Check(runtime.launch(stream.handle(), &operation), name_);
 }
 
 }  // namespace advstep_torch

@@ -24,7 +24,7 @@ void WaitForStream(const std::string& name, c10::Device device) {
 }
 
 Exchange::Exchange(const char* name, int size)
-    : collective_(std::make_shared<Collective>()), size_(size) {
+    : call_(name), collective_(std::make_shared<Collective>()), size_(size) {
     collective_->name = std::string("hccl ") + name;
     ForceStop::OfProcess().Check(collective_->name);
 }
@@ -39,6 +39,11 @@ void Exchange::PartBegan(c10::intrusive_ptr<c10d::Work> part,
                          const std::shared_ptr<InFlight>& keeper) {
     keeper_ = keeper;
     collective_->parts.push_back(std::move(part));
+}
+
+void Exchange::Began() {
+    Tell();
+    keeper_ = nullptr;
 }
 
 at::Tensor Exchange::Out(const at::Tensor& npu) {
@@ -182,6 +187,42 @@ at::Tensor Exchange::Bytes(const at::Tensor& tensor) {
     std::vector<int64_t> sizes = tensor.sizes().vec();
     sizes.push_back(static_cast<int64_t>(tensor.itemsize()));
     return AsBytes(tensor, sizes);
+}
+
+bool Exchange::IsOutput(const at::Tensor& npu) const {
+    return std::any_of(collective_->outputs.begin(), collective_->outputs.end(),
+                       [&](const at::Tensor& output) { return output.is_same(npu); });
+}
+
+// The host waits for the mark, so that it has no order of a stream alone: the host may use the
+// results in any stream once it has waited for Gloo. What it does before is not told.
+void Exchange::Tell() const {
+    if (!settings.tellsRuns) {
+        return;
+    }
+    std::vector<c10::Device> told;
+    for (const at::Tensor& first : collective_->tensors) {
+        const c10::Device device = first.device();
+        if (std::find(told.begin(), told.end(), device) != told.end()) {
+            continue;
+        }
+        told.push_back(device);
+        Views views;
+        for (const at::Tensor& npu : collective_->tensors) {
+            if (npu.device() == device) {
+                (void)views.Of(npu);
+            }
+        }
+        const std::vector<AdvStepMemoryRange> ranges = views.Ranges([&](const at::Tensor& view) {
+            return IsOutput(views.TensorOf(view)) ? ADVSTEP_RANGE_WRITTEN : ADVSTEP_RANGE_READ;
+        });
+        if (!ranges.empty()) {
+            const c10::OptionalDeviceGuard guard(device);
+            const CurrentStream stream(device);
+            stream.QueueMark(call_, ranges);
+            stream.Wait();
+        }
+    }
 }
 
 void Exchange::Average(const at::Tensor& sum, const Reduction& reduction) {

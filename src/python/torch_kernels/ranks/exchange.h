@@ -25,6 +25,7 @@ void WaitForStream(const std::string& name, c10::Device device);
 /// One collective as Gloo gets it, during the call that begins it.
 class Exchange {
  public:
+    /// `name` lives as long as the process.
     Exchange(const char* name, int size);
 
     Exchange(const Exchange&) = delete;
@@ -35,7 +36,7 @@ class Exchange {
     /// Notes that Gloo works on a part now.
     void PartBegan(c10::intrusive_ptr<c10d::Work> part, const std::shared_ptr<InFlight>& keeper);
     /// Notes that Gloo works on all parts, and that a Work keeps their memory.
-    void Began() { keeper_ = nullptr; }
+    void Began();
 
     const std::string& name() const { return collective_->name; }
     const std::shared_ptr<Collective>& collective() const { return collective_; }
@@ -90,8 +91,14 @@ class Exchange {
 
     void Average(const at::Tensor& sum, const Reduction& reduction);
 
+    /// Tells the sanitizer of the memory that Gloo reads and writes.
+    void Tell() const;
+
+    bool IsOutput(const at::Tensor& npu) const;
+
     void After(std::function<void()> step) { collective_->after.push_back(std::move(step)); }
 
+    const char* const call_;  // of the backend
     const std::shared_ptr<Collective> collective_;
     std::shared_ptr<InFlight>
         keeper_;                 // null: Gloo works on nothing of it, or a Work stands for it

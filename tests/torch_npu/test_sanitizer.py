@@ -5,6 +5,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from conftest import variables_of_programs
 
 SANITIZED = {"ADVANCE_STEP_SANITIZE": "all", "ADVANCE_STEP_SANITIZE_ACTION": "fail", "ADVANCE_STEP_HOST_OPERATORS": "1"}
@@ -86,6 +88,57 @@ def test_stacks_are_lines_of_python(tmp_path):
         stacks = json.loads(findings.read_text(encoding="utf-8").splitlines()[0])["stacks"]
         assert stacks["first"][0] == f"{file}:13 in Model.forward"
         assert any("libtorch" in frame for frame in stacks["first"])
+
+
+@pytest.mark.parametrize("mode, queue, name", [("1", "1", "aten::add_.Tensor"), ("aclnn", "1", "aclnnInplaceAdd"),
+                                                ("aclnn", "2", "aclnnInplaceAdd")])
+def test_lines_are_of_the_call_and_not_of_torch_npus_queue(program, mode, queue, name):
+    calls = "\nprint(__import__('os').environ['TASK_QUEUE_ENABLE'])\nuse(lambda a: None)"
+    done = subprocess.run([sys.executable, "-m", "advance_step.torch_npu", "-c", USE + calls],
+                          env={**variables_of_programs(), **SANITIZED, "ADVANCE_STEP_HOST_OPERATORS": mode,
+                               "TASK_QUEUE_ENABLE": queue}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "0\n"), done.stderr
+    assert f"  {name} queued by\n      <string>:9 in use\n      <string>:16 in <module>\n" in done.stderr
+    # Without the sanitizer the queue is what the program has chosen.
+    assert program.run("-c", "import os, torch_npu\nprint(os.environ['TASK_QUEUE_ENABLE'])",
+                       TASK_QUEUE_ENABLE=queue).stdout == f"{queue}\n"
+
+
+# What a collective gives is written, also with gaps; DistributedDataParallel measures steps that nobody reads.
+RANKS = """
+import torch, torch_npu
+import torch.distributed as dist
+dist.init_process_group("hccl")
+npu = torch.device("npu")
+rank = dist.get_rank()
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8).npu())
+model(torch.ones(4, 8, device=npu)).square().sum().backward()
+got = torch.empty(2, 3, device=npu)
+dist.all_gather_into_tensor(got, torch.full((1, 3), float(rank), device=npu), async_op=True).wait()
+with torch.npu.stream(torch.npu.Stream()):
+    assert got.sum().item() == 3
+received = torch.empty(5, device=npu)
+if rank == 0:
+    dist.send(torch.ones(5, device=npu), 1)
+else:
+    dist.recv(received, 0)
+    assert received.cpu().sum() == 5
+wide = torch.full((4, 6), float(rank), device=npu)[:, ::2]
+dist.broadcast(wide, 1)
+assert wide.cpu().sum() == 12
+dist.destroy_process_group()
+print("end", flush=True)
+"""
+
+
+def test_collectives_write_their_results(tmp_path):
+    file = tmp_path / "ranks.py"
+    file.write_text(RANKS[1:], encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "advance_step.torch_npu", "-m", "torch.distributed.run", "--standalone",
+                           "--nproc-per-node", "2", str(file)],
+                          env={**variables_of_programs(), **SANITIZED}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "end\nend\n"), done.stderr
+    assert "advance_step sanitizer" not in done.stderr
 
 
 def test_findings_of_other_lines_are_others_and_lines_are_suppressed(program, tmp_path):

@@ -40,6 +40,14 @@ SCHEMAS = (
     "int sparse_block_size=1, str layout_query='BSND', str layout_kv='BSND', int sparse_mode=3, "
     "int pre_tokens=9223372036854775807, int next_tokens=9223372036854775807, int attention_mode=2, "
     "bool return_softmax_lse=False) -> (Tensor attention_out, Tensor softmax_max, Tensor softmax_sum)",
+    "npu_lightning_indexer(Tensor query, Tensor key, Tensor weights, *, Tensor? actual_seq_lengths_query=None, "
+    "Tensor? actual_seq_lengths_key=None, Tensor? block_table=None, str layout_query=\"BSND\", "
+    "str layout_key=\"BSND\", int sparse_count=2048, int sparse_mode=3, int pre_tokens=9223372036854775807, "
+    "int next_tokens=9223372036854775807, bool return_value=False) -> (Tensor sparse_indices, Tensor sparse_values)",
+    "npu_lightning_indexer_quant(Tensor query, Tensor key, Tensor weights, Tensor query_dequant_scale, "
+    "Tensor key_dequant_scale, *, Tensor? actual_seq_lengths_query=None, Tensor? actual_seq_lengths_key=None, "
+    "Tensor? block_table=None, int query_quant_mode=0, int key_quant_mode=0, str layout_query='BSND', "
+    "str layout_key='BSND', int sparse_count=2048, int sparse_mode=3) -> Tensor",
     "npu_copy_and_expand_eagle_inputs(Tensor target_token_ids, Tensor target_positions, "
     "Tensor next_token_ids, Tensor query_start_loc, Tensor query_end_loc, int padding_token_id, "
     "int parallel_drafting_token_id, int num_padding_slots_per_request, bool shift_input_ids, "

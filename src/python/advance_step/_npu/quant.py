@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""int8 quantization, and products of quantized matrices."""
+"""Quantization to int8 and int4, and products of quantized matrices."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Any
 from .checks import check, check_floating, check_shape, refuse
 from .dtypes import dtype_of
 from .table import define
+from .weights import PACKED, columns, packed, unpacked
 
 torch: Any = importlib.import_module("torch")
 
 _LARGEST = 127.0
+_LARGEST_INT4 = 7.0
+_QUINT4 = 16  # the number of the ScalarType quint4x2, which stands for int4
+_INT8 = 1  # the number of its ScalarType
 _QINT8 = 12  # the number of its ScalarType
 _SMALLEST_SCALE = 1e-12  # of a row of zeros, whose quantized values are 0
 
@@ -25,6 +29,18 @@ def per_token(rows: Any) -> tuple[Any, Any]:
     return quantized.clamp(-128, 127).to(torch.int8), scales
 
 
+def int4_by_scales(wide: Any, scales: Any) -> Any:
+    """Returns packed int4 of float32 rows that are divided by scales, which broadcast with them."""
+    return packed(torch.round(wide / scales.clamp(min=_SMALLEST_SCALE)).clamp(-8, 7))
+
+
+def _per_token_int4(rows: Any) -> tuple[Any, Any]:
+    """Returns packed int4 rows and their float32 scales, such that the largest element of a row is 7."""
+    wide = rows.float()
+    scales = wide.abs().amax(-1) / _LARGEST_INT4
+    return int4_by_scales(wide, scales.unsqueeze(-1)), scales
+
+
 @define("npu_dynamic_quant")
 def dynamic_quant(input: Any, *, smooth_scales: Any = None, group_index: Any = None, dst_type: Any = None,
                   quant_mode: str = "pertoken", dst_type_max: float = 0.0) -> tuple[Any, Any]:
@@ -32,11 +48,15 @@ def dynamic_quant(input: Any, *, smooth_scales: Any = None, group_index: Any = N
     refuse(name, group_index=group_index, dst_type_max=dst_type_max)
     check_floating(name, input=input)
     check(quant_mode == "pertoken", name, "quant_mode", quant_mode, "'pertoken'")
-    check(dtype_of(name, dst_type, torch.int8) == torch.int8, name, "dst_type", dst_type, "torch.int8")
+    int4 = dst_type in (_QUINT4, torch.quint4x2)
+    check(int4 or dst_type in (None, _INT8, torch.int8), name, "dst_type", dst_type, "torch.int8 or torch.quint4x2")
+    check(not int4 or (input.dim() > 0 and input.shape[-1] % PACKED == 0), name, "input", input,
+          f"a last dimension that is a multiple of {PACKED}, as eight int4 are an int32")
+    quantized = _per_token_int4 if int4 else per_token
     if smooth_scales is None:
-        return per_token(input)
+        return quantized(input)
     check_shape(name, "smooth_scales", smooth_scales, input.shape[-1:])
-    return per_token(input.float() * smooth_scales.float())
+    return quantized(input.float() * smooth_scales.float())
 
 
 @define("npu_quantize")
@@ -60,12 +80,17 @@ def quantize(input: Any, scales: Any, zero_points: Any, dtype: Any, axis: int = 
 @define("npu_quant_matmul")
 def quant_matmul(x1: Any, x2: Any, scale: Any, *, offset: Any = None, pertoken_scale: Any = None,
                  bias: Any = None, output_dtype: Any = None, **others: Any) -> Any:
-    """Returns (x1 x2 + int32 bias) * scale * pertoken_scale + floating bias, of int8 matrices."""
+    """Returns (x1 x2 + int32 bias) * scale * pertoken_scale + floating bias, of matrices of int8, or of int32
+    that hold int4."""
     name = "npu_quant_matmul"
     refuse(name, offset=offset, **others)
     for which, matrix in (("x1", x1), ("x2", x2)):
-        check(matrix.dtype == torch.int8 and matrix.dim() >= 2, name, which, matrix,
-              "int8 of at least two dimensions")
+        check(matrix.dtype in (torch.int8, torch.int32) and matrix.dim() >= 2, name, which, matrix,
+              "int8, or int32 that hold int4, of at least two dimensions")
+    check(x1.dtype == x2.dtype, name, "x2", x2, f"the type of x1, {x1.dtype}")
+    if x1.dtype == torch.int32:
+        x1 = unpacked(x1)
+        x2 = columns(x2, x1.shape[-1])
     check(x1.shape[-1] == x2.shape[-2], name, "x2", x2, f"{x1.shape[-1]} rows, as x1 has columns")
     check(scale.numel() in (1, x2.shape[-1]), name, "scale", scale,
           f"1 or {x2.shape[-1]} elements, one for each column")

@@ -11,37 +11,49 @@ from .table import define
 
 torch: Any = importlib.import_module("torch")
 
-_PACKED = 8  # int4 in an int32
+PACKED = 8  # int4 in an int32
 _BITS = 4
 
 
 def _shifts(device: Any) -> Any:
-    return torch.arange(_PACKED, device=device, dtype=torch.int32) * _BITS
+    return torch.arange(PACKED, device=device, dtype=torch.int32) * _BITS
 
 
 def unpacked(weight: Any) -> Any:
     """Returns the int4 of an int32 tensor along its last dimension, as int32."""
-    high = weight.unsqueeze(-1) << (_PACKED - 1) * _BITS - _shifts(weight.device)
-    return (high >> (_PACKED - 1) * _BITS).flatten(-2)
+    high = weight.unsqueeze(-1) << (PACKED - 1) * _BITS - _shifts(weight.device)
+    return (high >> (PACKED - 1) * _BITS).flatten(-2)
+
+
+def packed(numbers: Any) -> Any:
+    """Returns int32 with eight numbers of the last dimension in each, whose low four bits they have."""
+    low = numbers.to(torch.int32).unflatten(-1, (-1, PACKED)) & 15
+    # No two have a common bit, so the sum is their union; int32 wraps as it must.
+    return (low << _shifts(numbers.device)).sum(-1, dtype=torch.int32)
+
+
+def columns(weight: Any, rows: int) -> Any:
+    """Returns the int4 of a matrix of int32, packed along its last dimension, or where it is a transposed
+    view of such a one, along the one before."""
+    if weight.shape[-2] * PACKED == rows:
+        return unpacked(weight.transpose(-1, -2)).transpose(-1, -2)
+    return unpacked(weight)
 
 
 @define("npu_convert_weight_to_int4pack")
 def convert_weight_to_int4pack(weight: Any, inner_k_tiles: int = 0) -> Any:
     name = "npu_convert_weight_to_int4pack"
-    check(weight.dtype == torch.int32 and weight.dim() in (2, 3) and weight.shape[-1] % _PACKED == 0, name, "weight",
-          weight, f"int32 of 2 or 3 dimensions, the last a multiple of {_PACKED}")
-    low = weight.unflatten(-1, (-1, _PACKED)) & 15
-    # No two have a common bit, so the sum is their union; int32 wraps as it must.
-    return (low << _shifts(weight.device)).sum(-1, dtype=torch.int32)
+    check(weight.dtype == torch.int32 and weight.dim() in (2, 3) and weight.shape[-1] % PACKED == 0, name, "weight",
+          weight, f"int32 of 2 or 3 dimensions, the last a multiple of {PACKED}")
+    return packed(weight)
 
 
 def _whole(name: str, weight: Any, rows: int) -> Any:
-    """Returns the weight as [rows, columns]. One of int32 is packed along its last dimension, or where it is
-    a transposed view, along its first."""
+    """Returns the weight as [rows, columns]."""
     check(weight.dim() == 2 and weight.dtype in (torch.int8, torch.int32), name, "weight", weight,
           "2 dimensions of int8, or of int32 that hold int4")
     if weight.dtype == torch.int32:
-        weight = unpacked(weight.t()).t() if weight.shape[0] * _PACKED == rows else unpacked(weight)
+        weight = columns(weight, rows)
     check(weight.shape[0] == rows, name, "weight", weight, f"{rows} rows, as x has columns")
     return weight.float()
 

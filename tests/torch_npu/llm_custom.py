@@ -48,6 +48,45 @@ SCHEMAS = (
     "Tensor key_dequant_scale, *, Tensor? actual_seq_lengths_query=None, Tensor? actual_seq_lengths_key=None, "
     "Tensor? block_table=None, int query_quant_mode=0, int key_quant_mode=0, str layout_query='BSND', "
     "str layout_key='BSND', int sparse_count=2048, int sparse_mode=3) -> Tensor",
+    "npu_fused_gdn_gating(Tensor A_log, Tensor a, Tensor b, Tensor dt_bias, float beta=1.0, float threshold=20.0)"
+    " -> (Tensor g, Tensor beta_output)",
+    "npu_recurrent_gated_delta_rule(Tensor query, Tensor key, Tensor value, Tensor(a!) state, *, Tensor? "
+    "beta=None, float? scale=None, Tensor? actual_seq_lengths=None, Tensor? ssm_state_indices=None, Tensor? "
+    "num_accepted_tokens=None, Tensor? g=None, Tensor? gk=None) -> Tensor",
+    "chunk_gated_delta_rule_fwd_h(Tensor k, Tensor w, Tensor u, Tensor? g=None, *, Tensor? gk=None, Tensor? "
+    "initial_state=None, bool? output_final_state=False, int? chunk_size=None, bool? save_new_value=True, int[]? "
+    "cu_seqlens=None, int[]? chunk_indices=None, bool? use_exp2=False, bool? transpose_state_layout=False) -> "
+    "(Tensor h_out, Tensor v_new_out, Tensor final_state_out)",
+    "chunk_fwd_o(Tensor q, Tensor k, Tensor v, Tensor h, float scale, *, Tensor? g=None, Tensor? g_gamma=None, "
+    "int[]? cu_seqlens=None, int[]? chunk_indices=None, int? chunk_size=None, bool? transpose_state_layout=False)"
+    " -> Tensor",
+    "npu_causal_conv1d_custom(Tensor output, Tensor x, Tensor weight, Tensor conv_state, Tensor? bias_opt, "
+    "Tensor? query_start_loc_opt, Tensor? cache_indices_opt, Tensor? initial_state_mode_opt, Tensor? "
+    "num_accepted_tokens_opt, int activation_mode, int pad_slot_id, int run_mode) -> (Tensor output)",
+    "transpose_kv_cache_by_block(Tensor[] kCache, Tensor[] vCache, Tensor blockIDs, int blockSize, int headNum, "
+    "int headDim, int splitNum, int layerNum) -> ()",
+    "npu_reshape_and_cache_bnsd(Tensor q, Tensor k_comp, Tensor slot_mapping, Tensor seq_len, Tensor k_out) -> "
+    "Tensor",
+    "store_kv_block_metadata(Tensor slot_mapping_npu, Tensor group_len, Tensor group_key_idx, Tensor "
+    "group_key_cache_idx, int block_size=0)-> ()",
+    "store_kv_block(Tensor key_in, Tensor key_cache_in, Tensor group_len, Tensor group_key_idx,Tensor "
+    "group_key_cache_idx, int block_size=0) -> ()",
+    "batch_matmul_transpose(Tensor tensor_a, Tensor tensor_b, Tensor tensor_c, str? format_mode=None, str? "
+    "quant_mode=None) -> ()",
+    "npu_ngram_spec_decode(Tensor(a!) token_ids, Tensor num_tokens_no_spec, Tensor sampled_token_ids, Tensor "
+    "discard_request_mask, int vocab_size, int min_n, int max_n, int k) -> (Tensor token_ids, Tensor "
+    "next_token_ids, Tensor draft_token_ids, Tensor num_valid_draft_tokens)",
+    "npu_dequant_swiglu_quant(Tensor x, *, Tensor? weight_scale=None, Tensor? activation_scale=None, Tensor? "
+    "bias=None, Tensor? quant_scale=None, Tensor? quant_offset=None, Tensor? group_index=None, bool "
+    "activate_left=True, int quant_mode=0, int swiglu_mode=0, float clamp_limit=0.0, float glu_alpha=1.0, float "
+    "glu_bias=0.0) -> (Tensor y, Tensor scale)",
+    "grouped_matmul_swiglu_quant_weight_nz(Tensor x, Tensor weight, Tensor weight_scale, Tensor x_scale, Tensor "
+    "group_list, *, Tensor? bias=None, Tensor? offset=None, float swiglu_limit=0.0) -> (Tensor output, Tensor "
+    "output_scale, Tensor output_offset)",
+    "grouped_matmul_swiglu_quant_weight_nz_tensor_list(Tensor x, Tensor[] weight, Tensor[] weight_scale, Tensor "
+    "x_scale, Tensor group_list, *, Tensor? bias=None, Tensor? offset=None, float swiglu_limit=0.0) -> (Tensor "
+    "output, Tensor output_scale, Tensor output_offset)",
+    "device_print_tensor(Tensor tensor) -> ()",
     "npu_copy_and_expand_eagle_inputs(Tensor target_token_ids, Tensor target_positions, "
     "Tensor next_token_ids, Tensor query_start_loc, Tensor query_end_loc, int padding_token_id, "
     "int parallel_drafting_token_id, int num_padding_slots_per_request, bool shift_input_ids, "

@@ -31,7 +31,7 @@ if [[ $folder ]]; then
     # of them with other layouts, which torch's kernels for "meta" may forget.
     for mode in queue python; do
         ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" -m pytest -q -p no:cacheprovider \
-            "$folder"/test_host_*.py "$folder"/test_llm_{operators,attention,shapes,writes,atb,custom,experts,latent,quant,drafts,weights,indexer}.py
+            "$folder"/test_host_*.py "$folder"/test_llm_{operators,attention,shapes,writes,atb,custom,experts,latent,quant,drafts,weights,indexer,linear,blocks,quant_swiglu}.py
     done
     ADVANCE_STEP_HOST_OPERATORS=aclnn "${program[@]}" -m pytest -q -p no:cacheprovider \
         "$folder"/test_aclnn_{operators,families}.py

@@ -43,19 +43,18 @@ def test_schemas_are_read_from_the_texts_of_a_file(tmp_path):
 def test_an_operator_without_a_definition_names_itself_until_it_has_one():
     x = torch.ones(2, device="npu")
     for device in ("npu", "meta"):
-        with pytest.raises(NotImplementedError, match=r"^_C_ascend::swap_blocks_batch is not there.*"
-                           r'operator\("_C_ascend::swap_blocks_batch"\)$'):
-            ops.swap_blocks_batch(x.to(device), x.to(device), x.to(device), 0)
+        with pytest.raises(NotImplementedError, match=r"^_C_ascend::device_print_tensor is not there.*"
+                           r'operator\("_C_ascend::device_print_tensor"\)$'):
+            ops.device_print_tensor(x.to(device))
     with pytest.raises(ValueError, match="vllm-ascend has no operator _C_ascend::nothing; expected"):
         advance_step.torch_npu.operator("_C_ascend::nothing")(lambda: None)
 
-    @advance_step.torch_npu.operator("_C_ascend::swap_blocks_batch")
-    def batch(x, y, z, direction):
-        y.add_(x)
+    @advance_step.torch_npu.operator("_C_ascend::device_print_tensor")
+    def doubled(tensor):
+        tensor.mul_(2)
 
-    y = torch.ones(2, device="npu")
-    ops.swap_blocks_batch(x, y, x, 0)
-    assert y.tolist() == [2, 2]
+    ops.device_print_tensor(x)
+    assert x.tolist() == [2, 2]
 
 
 def parameters(full, function):

@@ -58,8 +58,9 @@ def _dense(tensor: Any) -> bool:
 
 
 def _overlap(one: Any, other: Any) -> bool:
-    """Returns whether two tensors have common memory; False if they lie in gaps of each other."""
-    if not one.numel() or not other.numel():
+    """Returns whether two tensors have common memory; False if they lie in gaps of each other, or have none, as
+    those of "meta"."""
+    if not one.numel() or not other.numel() or "meta" in (one.device.type, other.device.type):
         return False
     first, second = sorted((one, other), key=lambda tensor: tensor.data_ptr())
     begin, next_begin = first.data_ptr(), second.data_ptr()

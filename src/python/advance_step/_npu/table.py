@@ -18,7 +18,8 @@ Function = Callable[..., Any]
 # Modules whose functions `define` puts into the table.
 _MODULES = ("formats", "casts", "norms", "rotary", "gated", "scatter", "infer", "flash", "fusion", "fusion_grad",
             "plain", "optimizers", "dropout", "moe", "quant", "weights", "lora", "latent", "sparse_attention",
-            "kronecker", "indexer", "sampling", "cache", "drafts", "sign_bits", "atb")
+            "kronecker", "indexer", "sampling", "cache", "blocks", "drafts", "ngram", "delta_rule", "convolution",
+            "quant_swiglu", "sign_bits", "atb")
 NAMESPACES = ("npu", "atb", "_C_ascend")
 # The operators that torch_npu computes without a kernel of the device.
 _TORCH_NPUS = {"copy_memory_", "get_npu_format", "get_storage_size", "npu_change_data_ptr",

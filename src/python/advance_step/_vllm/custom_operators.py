@@ -13,7 +13,7 @@ import pathlib
 import re
 from typing import Any
 
-from . import sleep_memory
+from . import block_copies, sleep_memory
 
 NAMESPACE = "_C_ascend"
 # A text that ends with a 0 byte: name(arguments) -> results.
@@ -51,6 +51,7 @@ def declare(torch: Any, file: pathlib.Path) -> list[str]:
         if f"{NAMESPACE}::{text.partition('(')[0]}" not in there:
             library.define(text)
     table.declared(torch, NAMESPACE)
+    block_copies.register(library, {text.partition("(")[0] for text in found})
     return found
 
 

@@ -11,6 +11,9 @@ import torch_npu
 from llm_cases import TYPES, random
 from llm_custom import ops
 
+from advance_step import _host_operators
+
+native = pytest.mark.skipif(_host_operators.form() != "native", reason="the Python form captures nothing")
 HEADS, SIZE, BLOCK = 3, 8, 4
 QUERIES, KEYS = (2, 3), (9, 5)  # of two requests
 TABLE = [[4, 1, 5], [2, 0, 3]]
@@ -116,6 +119,19 @@ def test_quantized():
     case.key = [torch.stack([keys[row[place // BLOCK], place % BLOCK, 0] for place in range(length)])
                 for row, length in zip(TABLE, KEYS)]
     assert found[:, 0].tolist() == case.wanted(4)[0]
+
+
+@native
+def test_a_graph_is_replayed_with_other_lengths():
+    case = Case()
+    given = case.paged(sparse_count=6)
+    given["actual_seq_lengths_key"].copy_(torch.tensor((3, 3)))
+    graph = torch.npu.NPUGraph()
+    with torch.npu.graph(graph):
+        columns, _ = ops.npu_lightning_indexer(**given)
+    given["actual_seq_lengths_key"].copy_(torch.tensor(KEYS))
+    graph.replay()
+    assert columns[:, 0].tolist() == case.wanted(6)[0]
 
 
 def test_shapes_without_data():

@@ -22,6 +22,20 @@ def check_places(operator: str, name: str, places: Any, count: int, none: bool =
                             + (f"numbers below {count}" if none else f"0 to {count - 1}"))
 
 
+def captured(tensor: Any) -> bool:
+    return tensor.device.type == "npu" and bool(torch.npu.is_current_stream_capturing())
+
+
+def used_columns(seen: Any) -> int:
+    """Returns how many columns of [rows, columns] there are up to the last one that a row sees; all of them
+    where the values are not known, in a capture and on "meta"."""
+    columns = seen.shape[1]
+    if not seen.numel() or seen.device.type == "meta" or captured(seen):
+        return int(columns)
+    numbers = torch.arange(1, columns + 1, device=seen.device)
+    return max(int(torch.where(seen.any(0), numbers, 0).max()), 1)
+
+
 def write_rows(rows: Any, new: Any, slots: Any) -> None:
     """Writes new[i] to rows[slots[i]], and nothing where the slot is below 0. check_places has seen the
     slots.

@@ -10,7 +10,7 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from .cache import check_places
+from .cache import check_places, used_columns
 from .checks import check, check_floating, check_shape, refuse
 from .table import define
 
@@ -133,7 +133,9 @@ def choose(name: str, query: Any, key: Any, weights: Any, ends: Any, lengths: An
     rows, seen = _columns(name, key, lengths, block_table, layout_key, request)
     if sparse_mode == _CAUSAL:
         seen = seen - behind
-    context = _Context(key.reshape(-1, key.shape[-1]), key_scales, rows, torch.where(is_query, seen, 0))
+    seen = torch.where(is_query, seen, 0)
+    rows = rows[:, :used_columns(torch.arange(rows.shape[1], device=rows.device) < seen.unsqueeze(1))]
+    context = _Context(key.reshape(-1, key.shape[-1]), key_scales, rows, seen)
     flat = query.reshape(-1, *query.shape[-2:]).float()
     factors = weights.reshape(flat.shape[:2]).float()
     step = max(_GATHERED // max(rows.shape[1] * key.shape[-1], 1), 1)

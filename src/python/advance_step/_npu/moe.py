@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from .cache import check_places
+from .cache import captured, check_places
 from .checks import check, check_floating, check_shape, refuse
 from .dtypes import dtype_of
 from .quant import per_token
@@ -149,10 +149,6 @@ def init_routing_custom(x: Any, expert_idx: Any, *, quant_mode: int = 0,
     return rows, places, counts, scales
 
 
-def _captured(tensor: Any) -> bool:
-    return tensor.device.type == "npu" and bool(torch.npu.is_current_stream_capturing())
-
-
 class _Groups:
     """The rows of x that belong to each expert."""
 
@@ -210,7 +206,7 @@ def grouped_matmul(x: Any, weight: Any, *, bias: Any = None, scale: Any = None, 
     rows = x[0]
     groups = _Groups(group_list, group_list_type, rows.shape[0], rows.device)
     columns = weight[0].shape[-1]
-    if rows.device.type == "meta" or _captured(rows):
+    if rows.device.type == "meta" or captured(rows):
         y = torch.zeros((rows.shape[0], columns), dtype=torch.float32, device=rows.device)
         for expert in range(experts):
             y = torch.where(groups.hidden(expert), y, _product(rows, expert, weight, scale, bias))

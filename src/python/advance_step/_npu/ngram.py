@@ -30,30 +30,23 @@ def _append(token_ids: Any, lengths: Any, sampled: Any, counts: Any) -> None:
     token_ids.copy_(torch.where((place >= 0) & (place < counts.unsqueeze(1)), new, token_ids))
 
 
-def _following(tokens: Any, ends: Any, allowed: Any, sizes: range) -> Any:
-    """Returns the place behind the first earlier one of the last tokens of each request, or -1: of the shortest
-    of the sizes that is there."""
-    width = tokens.shape[1]
-    found = torch.full_like(ends, -1)
-    for size in sizes:
-        if size >= width:
-            break
-        offset = torch.arange(size, device=tokens.device)
-        suffix = tokens.gather(1, (ends.unsqueeze(1) - size + offset).clamp(min=0))
-        same = (tokens.unfold(1, size, 1) == suffix.unsqueeze(1)).all(2)
-        place = torch.arange(same.shape[1], device=tokens.device)
-        same = same & (place < (ends - size).unsqueeze(1))
-        hit = same.any(1) & allowed & (found < 0)
-        found = torch.where(hit, same.to(torch.int32).argmax(1) + size, found)
-    return found
+def _following(tokens: Any, ends: Any, allowed: Any, size: int) -> Any:
+    """Returns the place behind the first earlier one of the last `size` tokens of each request, or -1."""
+    if size >= tokens.shape[1]:
+        return torch.full_like(ends, -1)
+    offset = torch.arange(size, device=tokens.device)
+    suffix = tokens.gather(1, (ends.unsqueeze(1) - size + offset).clamp(min=0))
+    same = (tokens.unfold(1, size, 1) == suffix.unsqueeze(1)).all(2)
+    same = same & (torch.arange(same.shape[1], device=tokens.device) < (ends - size).unsqueeze(1))
+    return torch.where(same.any(1) & allowed, same.to(torch.int32).argmax(1) + size, -1)
 
 
 @define("_C_ascend::npu_ngram_spec_decode")
 def ngram_drafts(token_ids: Any, num_tokens_no_spec: Any, sampled_token_ids: Any, discard_request_mask: Any,
                  vocab_size: int, min_n: int, max_n: int, k: int) -> tuple[Any, Any, Any, Any]:
     """Appends the sampled tokens to token_ids, and returns it, the last token of each request, the k that
-    followed its last min_n to max_n tokens where they stood before, -1 where there are fewer, and how many
-    there are."""
+    followed its last tokens where they stood before, -1 where there are fewer, and how many there are. The
+    fewest of the last min_n to max_n tokens decide: more of them are there only where these are."""
     check(token_ids.dim() == 2 and token_ids.shape[1] > 0, _NAME, "token_ids", token_ids, "[requests, tokens]")
     requests = token_ids.shape[0]
     check(sampled_token_ids.dim() == 2 and sampled_token_ids.shape[0] == requests and sampled_token_ids.shape[1] > 0,
@@ -67,7 +60,7 @@ def ngram_drafts(token_ids: Any, num_tokens_no_spec: Any, sampled_token_ids: Any
     counts, newest = _accept(token_ids.long(), lengths, sampled, discard_request_mask, vocab_size)
     _append(token_ids, lengths, sampled, counts)
     ends = lengths + counts
-    begin = _following(token_ids, ends, counts > 0, range(min_n, max_n + 1))
+    begin = _following(token_ids, ends, counts > 0, min_n)
     place = begin.unsqueeze(1) + torch.arange(k, device=token_ids.device)
     there = (begin >= 0).unsqueeze(1) & (place < ends.unsqueeze(1))
     drafts = torch.where(there, token_ids.gather(1, place.clamp(0, token_ids.shape[1] - 1)), -1)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from .cache import check_places
+from .cache import check_places, used_columns
 from .checks import check, check_floating, check_shape, refuse
 from .table import define
 
@@ -91,6 +91,8 @@ def sparse_flash_attention(query: Any, key: Any, value: Any, sparse_indices: Any
     ends, lengths = actual_seq_lengths_query.long(), actual_seq_lengths_kv.long()
     places, seen = _places(sparse_indices, ends, lengths, block_table, key.shape[1], key.shape[0],
                            sparse_mode == _CAUSAL)
+    columns = used_columns(seen)  # short contexts have fewer tokens than may be chosen
+    places, seen = places[:, :columns], seen[:, :columns]
     step = max(_GATHERED // max(places.shape[1] * keys.shape[1], 1), 1)
     # A latent cache is key and value in one, so its rows are gathered once.
     shared = value.shape == key.shape and value.data_ptr() == key.data_ptr() and value.stride() == key.stride()

@@ -48,6 +48,14 @@ SCHEMAS = (
     "Tensor key_dequant_scale, *, Tensor? actual_seq_lengths_query=None, Tensor? actual_seq_lengths_key=None, "
     "Tensor? block_table=None, int query_quant_mode=0, int key_quant_mode=0, str layout_query='BSND', "
     "str layout_key='BSND', int sparse_count=2048, int sparse_mode=3) -> Tensor",
+    "npu_kv_quant_sparse_flash_attention(Tensor query, Tensor key, Tensor value, Tensor sparse_indices, "
+    "float scale_value, *, int key_quant_mode=1, int value_quant_mode=1, Tensor? key_dequant_scale=None, "
+    "Tensor? value_dequant_scale=None, Tensor? block_table=None, Tensor? actual_seq_lengths_query=None, "
+    "Tensor? actual_seq_lengths_kv=None, int sparse_block_size=1, str layout_query='BSND', "
+    "str layout_kv='BSND', int sparse_mode=3, int pre_tokens=9223372036854775807, "
+    "int next_tokens=9223372036854775807, int attention_mode=2, int quant_scale_repo_mode=1, int tile_size=128, "
+    "int rope_head_dim=64, bool return_softmax_lse=False) -> (Tensor attention_out, Tensor softmax_max, "
+    "Tensor softmax_sum)",
     "npu_fused_gdn_gating(Tensor A_log, Tensor a, Tensor b, Tensor dt_bias, float beta=1.0, float threshold=20.0)"
     " -> (Tensor g, Tensor beta_output)",
     "npu_recurrent_gated_delta_rule(Tensor query, Tensor key, Tensor value, Tensor(a!) state, *, Tensor? "

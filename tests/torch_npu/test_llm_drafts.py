@@ -86,6 +86,34 @@ def test_sparse_attention_is_captured():
     near(out, case.expected()[0])
 
 
+@pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16))
+def test_sparse_attention_of_a_cache_of_bytes(dtype):
+    """A row has int8, the rotated part in the type of the query, and a factor for each half of the first."""
+    case, rows = Sparse(), random(5, BLOCK, 1, LATENT, seed=2).mul(50).to(torch.int8)
+    factors = random(5, BLOCK, 1, 2, seed=4).abs() / 40
+    case.query, case.query_rope, case.rope = (t.to(dtype) for t in (case.query, case.query_rope, case.rope))
+    packed = torch.cat((rows, case.rope.view(torch.int8), factors.view(torch.int8)), -1)
+    case.cache = rows.float() * factors.repeat_interleave(LATENT // 2, -1)
+    given = {"block_table": TABLE.npu(), "actual_seq_lengths_kv": torch.tensor(LENGTHS).npu(),
+             "actual_seq_lengths_query": torch.tensor(QUERIES).cumsum(0).npu(), "layout_query": "TND",
+             "layout_kv": "PA_BSND", "key_quant_mode": 2, "value_quant_mode": 2, "tile_size": LATENT // 2,
+             "rope_head_dim": ROPE, "return_softmax_lse": True}
+    query = torch.cat((case.query, case.query_rope), -1)
+    attend = ops.npu_kv_quant_sparse_flash_attention
+    out, largest, total = attend(query.npu(), packed.npu(), packed.npu(), CHOSEN.npu(), SCALE, **given)
+    wanted, logs = case.expected()
+    near(out, wanted, dtype)
+    near((largest + total.log())[0], logs)
+    meta = {name: t.to("meta") if torch.is_tensor(t) else t for name, t in given.items()}
+    shapes = attend(query.to("meta"), packed.to("meta"), packed.to("meta"), CHOSEN.to("meta"), SCALE, **meta)
+    assert [(s.shape, s.dtype) for s in shapes] == [(t.shape, t.dtype) for t in (out, largest, total)]
+    for change, text in (({"tile_size": 3}, "tile_size is 3; expected a divisor of 8"), ({"rope_head_dim": 2}, "key is"),
+                         ({"key_quant_mode": 1}, "key_quant_mode is 1; expected 2")):
+        with pytest.raises(ValueError, match=f"^npu_kv_quant_sparse_flash_attention: {text}"):
+            attend(query.npu(), packed.npu(), packed.npu(), CHOSEN.npu(), SCALE,
+                   **{**given, "tile_size": 5 if "rope_head_dim" in change else LATENT // 2, **change})
+
+
 def test_sparse_attention_refuses_what_it_does_not_compute():
     case = Sparse()
     for options, text in (({"layout_kv": "BSND"}, "layout_kv is 'BSND'; expected 'PA_BSND'"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear attention: the gated delta rule, token by token and in chunks, and the convolution before it.
+"""Linear attention: the gated delta rule, by tokens and in chunks, and the convolution before it.
 
 run.sh runs this file in each mode of ADVANCE_STEP_HOST_OPERATORS.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a test of vllm-ascend fails, by its text, and the list of expected failures."""
+"""Why a test of vllm-ascend fails, by its exceptions, and the list of expected failures."""
 
 from __future__ import annotations
 
@@ -9,22 +9,30 @@ import re
 TIME_LIMIT = "the time limit"
 DIED = "the process died:"
 
-# The first whose pattern is in the text.
+# The first whose pattern is in a line of the exceptions.
 _REASONS = (
-    ("time limit", TIME_LIMIT),
-    ("process died", DIED),
-    ("operator missing", r"NotImplementedError: .*(?:npu::|_C_ascend|atb)|Could not run '(?:npu|_C_ascend|atb)"),
-    ("hub", r"huggingface|HFValidation|LocalEntryNotFound|couldn't connect|Repo id must|modelscope"),
-    ("Triton", r"[Tt]riton"),
+    ("time limit", rf"^{TIME_LIMIT}$"),
+    ("process died", rf"^{DIED}"),
+    ("operator missing", r"NotImplementedError: (?:npu_|_npu_|npu::|_C_ascend::|atb::).* is not there"),
+    ("argument not supported", r"NotImplementedError: \w+: .* this argument is not supported"),
+    ("hub", r"LocalEntryNotFoundError|HFValidationError|OfflineModeIsEnabled|couldn't connect to"),
+    ("Triton", r"NotImplementedError: .*Triton|Error: .*\btriton\b|is not a triton|has no attribute 'tl'"),
     ("package", r"ModuleNotFoundError|fixture '\w+' not found"),
-    ("source tree", r"FileNotFoundError"),
-    ("mock's answer", r"Mock|Expected .* call"),
+    ("file of the source tree", r"FileNotFoundError"),
+    ("answer of a mock", r"AssertionError: (?:Expected|expected call|Calls not found)|\bMock\b|MagicMock"),
 )
 
 
+def exceptions(text: str) -> list[str]:
+    """Returns the lines that pytest begins with an E, without it, or all where there are none."""
+    lines = [line[1:].strip() for line in text.splitlines() if re.match(r"E\s", line)]
+    return lines or text.splitlines()
+
+
 def reason(text: str) -> str:
+    lines = exceptions(text)
     for name, pattern in _REASONS:
-        if re.search(pattern, text):
+        if any(re.search(pattern, line) for line in lines):
             return name
     return "other"
 

@@ -4,7 +4,7 @@
     python -m advance_step.vllm tests/vllm/speed.py MODEL [TOKENS]
 
 Four requests at a time, greedy, of a folder of tiny_models.py; eager, then by full graphs. The second of two
-times counts, in which nothing is made for the first time.
+times counts, in which nothing is made for the first time. transformers has one thread.
 """
 
 import sys
@@ -42,6 +42,7 @@ def with_transformers(model, tokens):
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    torch.set_num_threads(1)  # on busy cores two wait for each other at each operation
     begin = time.perf_counter()
     network, words = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32), AutoTokenizer.from_pretrained(model)
     ready = time.perf_counter()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gated delta rule of linear attention: a state for each request and head, which each token changes.
+"""The gated delta rule of linear attention: each request and head has a state that tokens change.
 
 With the gate a = exp(g) a token makes of the state S [dv, dk] first S' = a S and then
 S' + beta (v - S' k) kT, and its result is S q. In chunks, with g summed within each chunk, states are [dk, dv].

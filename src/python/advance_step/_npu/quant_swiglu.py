@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""vllm-ascend's operators that make int8 of swiglu: of what a matrix product of int8 gives, or with it."""
+"""vllm-ascend's operators that make int8 of swiglu: of a product of int8, or with the product."""
 
 from __future__ import annotations
 

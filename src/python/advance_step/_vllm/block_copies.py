@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""swap_blocks_batch: copies between host and device by addresses, in the order of the current stream.
+"""swap_blocks_batch: copies between host and device by addresses, in the order of the stream.
 
 Its tensors are on "cpu" and hold numbers, so torch calls it as an operator of "cpu".
 """

@@ -8,6 +8,7 @@ import pytest
 import torch
 import torch_npu  # noqa: F401
 
+from advance_step import _native
 from advance_step._vllm import sleep_memory
 
 MIB = 1 << 20
@@ -20,8 +21,13 @@ class Camem:
         self.handles = {}
         self.module = types.SimpleNamespace()
         sleep_memory.add_to(self.module)
-        self.camem = types.SimpleNamespace(get_pluggable_allocator=None)
+        self.camem = types.SimpleNamespace(get_pluggable_allocator=self.own, lib_name=None)
         sleep_memory.replace(self.camem)
+
+    def own(self, allocated, released):
+        """What vllm-ascend's own function does."""
+        self.module.init_module(allocated, released)
+        return torch.npu.memory.NPUPluggableAllocator(self.camem.lib_name, "my_malloc", "my_free")
 
     def allocated(self, handle):
         self.handles[handle[2]] = handle
@@ -62,6 +68,14 @@ def test_memory_sleeps_and_wakes_up_at_its_address():
     assert torch.equal((tensor + 1).cpu(), kept + 1)
     del tensor, pool
     assert free() == before and camem.handles == {}
+
+
+@pytest.mark.skipif(_native.loaded() is None, reason="there is no extension")
+def test_vllm_ascends_own_function_makes_the_allocator():
+    camem = Camem()
+    assert camem.camem.get_pluggable_allocator == camem.own
+    made = camem.camem.get_pluggable_allocator(camem.allocated, camem.handles.pop)
+    assert isinstance(made, torch.npu.memory.NPUPluggableAllocator)
 
 
 def test_memory_that_sleeps_can_be_freed():

@@ -99,6 +99,11 @@ def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
     return library
 
 
+def loaded() -> ctypes.CDLL | None:
+    """Returns the extension, if it is loaded."""
+    return _libraries[0] if _libraries else None
+
+
 def register(torch: Any, library: ctypes.CDLL) -> None:
     """Registers the extension's operators."""
     library.advstep_torch_register.restype = ctypes.c_int64

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "torch_kernels/device/captured_draws.h"
 #include "torch_kernels/device/current_stream.h"
 #include "torch_kernels/device/generators.h"
@@ -24,6 +26,12 @@ using namespace advstep_torch;
 namespace {
 
 thread_local std::string failure;
+
+/// What my_malloc and my_free call. They are set once, before an allocator of these names is made.
+struct {
+    void* (*allocate)(ssize_t size, int device, void* stream) = nullptr;
+    void (*release)(void* address, size_t size, int device, void* stream) = nullptr;
+} sleepMemory;
 
 }  // namespace
 
@@ -101,6 +109,26 @@ __attribute__((visibility("default"))) int advstep_torch_end_draws(void* stream,
     } catch (const std::exception& error) {
         failure = error.what();
         return -1;
+    }
+}
+
+/// Binds the functions of an engine's memory that may sleep.
+__attribute__((visibility("default"))) void advstep_torch_bind_memory(void* allocate,
+                                                                      void* release) {
+    sleepMemory.allocate = reinterpret_cast<decltype(sleepMemory.allocate)>(allocate);
+    sleepMemory.release = reinterpret_cast<decltype(sleepMemory.release)>(release);
+}
+
+/// The two names that vllm-ascend gives torch_npu's pluggable allocator. A null pointer is a device
+/// without memory.
+__attribute__((visibility("default"))) void* my_malloc(ssize_t size, int device, void* stream) {
+    return sleepMemory.allocate ? sleepMemory.allocate(size, device, stream) : nullptr;
+}
+
+__attribute__((visibility("default"))) void my_free(void* address, size_t size, int device,
+                                                    void* stream) {
+    if (sleepMemory.release) {
+        sleepMemory.release(address, size, device, stream);
     }
 }
 

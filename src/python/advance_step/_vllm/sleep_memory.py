@@ -128,8 +128,8 @@ def add_to(module: Any) -> None:
 
 
 def allocator(allocated: Callable[[Handle], None], released: Callable[[int], Handle]) -> Any:
-    """Returns torch_npu's allocator by these functions: it takes the place of
-    camem.get_pluggable_allocator, which looks for C functions in the compiled module's file."""
+    """Returns torch_npu's allocator by these functions. It takes the place of
+    camem.get_pluggable_allocator where no extension has the C functions that this one looks for."""
     torch_npu: Any = importlib.import_module("torch_npu")
     memory = _memories[0]
     memory.init_module(allocated, released)
@@ -141,6 +141,17 @@ def allocator(allocated: Callable[[Handle], None], released: Callable[[int], Han
 
 
 def replace(module: Any) -> None:
-    """Makes vllm_ascend.device_allocator.camem use this memory."""
-    if _memories:
+    """Makes vllm_ascend.device_allocator.camem use this memory: its own function finds the C functions in
+    the extension, as it would in the compiled module."""
+    from .. import _native
+
+    if not _memories:
+        return
+    extension = _native.loaded()
+    if extension is None:
         module.get_pluggable_allocator = allocator
+        return
+    memory = _memories[0]
+    extension.advstep_torch_bind_memory(*(ctypes.cast(function, ctypes.c_void_p)
+                                          for function in (memory.allocate, memory.release)))
+    module.lib_name = extension._name

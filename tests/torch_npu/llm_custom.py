@@ -56,6 +56,10 @@ SCHEMAS = (
     "int next_tokens=9223372036854775807, int attention_mode=2, int quant_scale_repo_mode=1, int tile_size=128, "
     "int rope_head_dim=64, bool return_softmax_lse=False) -> (Tensor attention_out, Tensor softmax_max, "
     "Tensor softmax_sum)",
+    "moe_gating_top_k_hash(Tensor x, int k, Tensor? bias=None, Tensor? input_ids=None, Tensor? tid2eid=None, "
+    "int k_group=1, int group_count=1, float routed_scaling_factor=1.0, float eps=1e-20, "
+    "int group_select_mode=0, int renorm=0, int norm_type=0, bool out_flag=False) -> "
+    "(Tensor y, Tensor expert_idx, Tensor out)",
     "npu_fused_gdn_gating(Tensor A_log, Tensor a, Tensor b, Tensor dt_bias, float beta=1.0, float threshold=20.0)"
     " -> (Tensor g, Tensor beta_output)",
     "npu_recurrent_gated_delta_rule(Tensor query, Tensor key, Tensor value, Tensor(a!) state, *, Tensor? "

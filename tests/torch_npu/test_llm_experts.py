@@ -22,7 +22,8 @@ def chosen(x, k, k_group, groups, mode, renorm, norm, factor, bias):
     rows = x.double().numpy()
     weights, experts, scores = [], [], []
     for row in rows:
-        score = np.exp(row) / np.exp(row).sum() if norm == 0 else 1 / (1 + np.exp(-row))
+        score = (np.exp(row) / np.exp(row).sum() if norm == 0 else 1 / (1 + np.exp(-row)) if norm == 1
+                 else np.sqrt(np.log(1 + np.exp(row))))
         choice = score + (bias.double().numpy() if bias is not None else 0)
         size = len(row) // groups
         rates = [sorted(choice[g * size:(g + 1) * size])[-(1 if mode == 0 else 2):] for g in range(groups)]
@@ -48,6 +49,29 @@ def test_gating(k_group, groups, mode, norm, renorm, with_bias):
     near(weights, wanted[0])
     assert experts.dtype == torch.int32 and np.array_equal(experts.cpu(), wanted[1])
     near(scores, wanted[2])
+
+
+@pytest.mark.parametrize("norm", (0, 1, 2))
+def test_gating_with_other_scores(norm):
+    x, bias = random(6, 8), random(8, seed=1)
+    wanted = chosen(x, 3, 2, 4, 1, 0, norm, 1.5, bias)
+    weights, experts, scores = ops.moe_gating_top_k_hash(
+        x.npu(), 3, bias.npu(), k_group=2, group_count=4, routed_scaling_factor=1.5, group_select_mode=1,
+        norm_type=norm, out_flag=True)
+    near(weights, wanted[0])
+    assert np.array_equal(experts.cpu(), wanted[1])
+    near(scores, wanted[2])
+
+
+def test_gating_by_a_table():
+    x, table, tokens = random(4, 8), torch.tensor([[1, 2, 7], [5, 0, 3], [4, 6, 1]]), [2, 0, 2, 1]
+    weights, experts, shown = ops.moe_gating_top_k_hash(
+        x.npu(), 3, input_ids=torch.tensor(tokens).npu(), tid2eid=table.int().npu(), routed_scaling_factor=2.0,
+        norm_type=2)
+    assert experts.dtype == torch.int32 and experts.tolist() == table[tokens].tolist() and shown.shape == (0,)
+    near(weights, 2 * np.take_along_axis(np.sqrt(np.log(1 + np.exp(x.double().numpy()))), table[tokens].numpy(), 1))
+    meta = ops.moe_gating_top_k_hash(x.to("meta"), 3, norm_type=2)
+    assert [tuple(t.shape) for t in meta] == [(4, 3), (4, 3), (0,)]
 
 
 def test_gating_of_torch_npu():
@@ -178,6 +202,8 @@ def grouped(x=X, weight=W, groups=G, **options):
 
 
 @pytest.mark.parametrize("call, text", (
+    (lambda: ops.moe_gating_top_k_hash(torch.ones(4, 8).npu(), 3, norm_type=3), "norm_type is 3"),
+    (lambda: ops.moe_gating_top_k_hash(torch.ones(4, 8).npu(), 3, input_ids=torch.zeros(4).npu()), "tid2eid is None"),
     (lambda: ops.moe_gating_top_k(X.npu(), 9, 1, 1, 0, 0, 0, False, 1.0, 0.0), "k is 9"),
     (lambda: ops.moe_gating_top_k(X.npu(), 2, 1, 3, 0, 0, 0, False, 1.0, 0.0), "k_group is 1"),
     (lambda: ops.moe_gating_top_k(X.npu(), 2, 1, 1, 0, 0, 2, False, 1.0, 0.0), "norm_type is 2"),

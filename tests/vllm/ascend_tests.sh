@@ -60,7 +60,7 @@ done <"$folder/ascend_models.txt"
 
 e2e=tests/e2e/pull_request/one_card
 e2e_files=("$e2e"/test_{qwen3_0_6b,camem,multi_instance,sampler,simple_cpu_offload,cpu_weight_offload,guided_decoding}.py
-    "$e2e/spec_decode/test_ngram.py")
+    "$e2e/spec_decode"/test_ngram{,_npu}.py)
 arguments=()
 for each in "$@"; do
     if [[ $each == e2e ]]; then

@@ -65,6 +65,43 @@ def npu_gating_top_k(x: Any, k: int, *, bias: Any = None, input_ids: Any = None,
     return weights, experts, scores
 
 
+@define("_C_ascend::moe_gating_top_k_hash")
+def gating_top_k_hash(x: Any, k: int, bias: Any = None, input_ids: Any = None, tid2eid: Any = None,
+                      k_group: int = 1, group_count: int = 1, routed_scaling_factor: float = 1.0,
+                      eps: float = 1e-20, group_select_mode: int = 0, renorm: int = 0, norm_type: int = 0,
+                      out_flag: bool = False) -> tuple[Any, Any, Any]:
+    """moe_gating_top_k with norm_type 2, the root of softplus, or with experts by a table [tokens of the
+    vocabulary, k] for the token of each row."""
+    name = "moe_gating_top_k_hash"
+    refuse(name, renorm=renorm)
+    check((input_ids is None) == (tid2eid is None), name, "tid2eid", tid2eid, "a table if there are input_ids")
+    if norm_type != 2 and tid2eid is None:
+        weights, experts, shown = gating_top_k(x, k, k_group, group_count, group_select_mode, renorm, norm_type,
+                                               out_flag, routed_scaling_factor, eps, bias, name)
+        return weights, experts, shown
+    check(norm_type == 2, name, "norm_type", norm_type, "2 (the root of softplus), as there is a table")
+    check_floating(name, x=x)
+    check(x.dim() == 2 and 0 < k <= x.shape[1], name, "x", x, f"[tokens, at least {k} experts]")
+    scores = torch.nn.functional.softplus(x.float()).sqrt()
+    if tid2eid is None:
+        choice = scores
+        if bias is not None:
+            check_shape(name, "bias", bias, x.shape[1:])
+            choice = scores + bias.float()
+        if group_count > 1:
+            choice = _hide_groups(name, choice, k_group, group_count, group_select_mode)
+        experts = choice.topk(k, -1).indices
+    else:
+        check_shape(name, "input_ids", input_ids, x.shape[:1])
+        check(tid2eid.dim() == 2 and tid2eid.shape[1] == k, name, "tid2eid", tid2eid, f"[tokens, {k}]")
+        tokens = input_ids.long()
+        check_places(name, "input_ids", tokens, tid2eid.shape[0])
+        experts = tid2eid.index_select(0, tokens).long()
+        check_places(name, "tid2eid", experts, x.shape[1])
+    weights = scores.gather(1, experts) * routed_scaling_factor
+    return weights.to(x.dtype), experts.to(torch.int32), scores if out_flag else scores.new_empty((0,))
+
+
 @define("npu_moe_gating_top_k_softmax")
 def gating_top_k_softmax(x: Any, finished: Any = None, k: int = 1) -> tuple[Any, Any, Any]:
     """Returns weights, experts and rows [tokens, k]; row i + j * tokens belongs to token i's expert j.

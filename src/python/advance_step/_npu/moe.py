@@ -30,6 +30,17 @@ def _hide_groups(operator: str, scores: Any, k_group: int, group_count: int, mod
     return groups.masked_fill(kept.unsqueeze(-1) == 0, float("-inf")).flatten(1)
 
 
+def _chosen(name: str, scores: Any, bias: Any, k: int, groups: tuple[int, int, int]) -> Any:
+    """Returns the experts of the k largest scores, to which a bias is added. groups: how many of how many
+    are kept, and by which mode."""
+    if bias is not None:
+        check_shape(name, "bias", bias, scores.shape[1:])
+        scores = scores + bias.float()
+    if groups[1] > 1:
+        scores = _hide_groups(name, scores, *groups)
+    return scores.topk(k, -1).indices
+
+
 @define("_C_ascend::moe_gating_top_k")
 def gating_top_k(x: Any, k: int, k_group: int = 1, group_count: int = 1, group_select_mode: int = 0,
                  renorm: int = 0, norm_type: int = 0, out_flag: bool = False,
@@ -43,13 +54,7 @@ def gating_top_k(x: Any, k: int, k_group: int = 1, group_count: int = 1, group_s
     check(norm_type in (0, 1), name, "norm_type", norm_type, "0 (softmax) or 1 (sigmoid)")
     wide = x.float()
     scores = torch.softmax(wide, -1) if norm_type == 0 else torch.sigmoid(wide)
-    choice = scores
-    if bias_opt is not None:
-        check_shape(name, "bias", bias_opt, x.shape[1:])
-        choice = scores + bias_opt.float()
-    if group_count > 1:
-        choice = _hide_groups(name, choice, k_group, group_count, group_select_mode)
-    experts = choice.topk(k, -1).indices
+    experts = _chosen(name, scores, bias_opt, k, (k_group, group_count, group_select_mode))
     weights = scores.gather(1, experts)
     if norm_type == 1 or renorm == 1:
         weights = weights / (weights.sum(-1, keepdim=True) + eps)
@@ -84,13 +89,7 @@ def gating_top_k_hash(x: Any, k: int, bias: Any = None, input_ids: Any = None, t
     check(x.dim() == 2 and 0 < k <= x.shape[1], name, "x", x, f"[tokens, at least {k} experts]")
     scores = torch.nn.functional.softplus(x.float()).sqrt()
     if tid2eid is None:
-        choice = scores
-        if bias is not None:
-            check_shape(name, "bias", bias, x.shape[1:])
-            choice = scores + bias.float()
-        if group_count > 1:
-            choice = _hide_groups(name, choice, k_group, group_count, group_select_mode)
-        experts = choice.topk(k, -1).indices
+        experts = _chosen(name, scores, bias, k, (k_group, group_count, group_select_mode))
     else:
         check_shape(name, "input_ids", input_ids, x.shape[:1])
         check(tid2eid.dim() == 2 and tid2eid.shape[1] == k, name, "tid2eid", tid2eid, f"[tokens, {k}]")

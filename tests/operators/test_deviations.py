@@ -74,6 +74,46 @@ def test_no_divisor_and_four_pads(device):
     assert out.flatten().tolist() == [4, 6, 7, 12, 14, 15]
 
 
+def pool(device, paddings, out, *, kernel=(2, 2), whole=False, ceil=False):
+    image = torch.arange(1.0, 10.0).reshape(1, 1, 3, 3)
+    run(device, "AvgPool2d", image, aclnn.Array(list(kernel)), aclnn.Array([2, 2]), aclnn.Array(paddings), ceil, whole, 0, 0, out)
+    return out.flatten().tolist()
+
+
+def test_pads_that_differ_on_two_sides(device):
+    """Top, left, bottom and right."""
+    assert pool(device, [0, 1, 1, 0], torch.zeros(1, 1, 2, 2)) == [2.5, 4, 7, 8.5]
+    assert pool(device, [0, 1, 1, 0], torch.zeros(1, 1, 2, 2), whole=True) == [1.25, 4, 1.75, 4.25]
+    out = torch.zeros(1, 1, 2, 2)
+    run(device, "Convolution", torch.ones(1, 1, 2, 2), torch.ones(1, 1, 2, 2), None, aclnn.Array([1, 1]), aclnn.Array([1, 0, 0, 1]),
+        aclnn.Array([1, 1]), False, aclnn.Array([0, 0]), 1, out, 0)
+    assert out.flatten().tolist() == [2, 1, 4, 2]
+
+
+def test_a_last_window_in_the_pads_alone_is_left_out(device):
+    """As with torch's pads; one in front of them that is not full counts."""
+    out = torch.zeros(1, 1, 2, 1)
+    run(device, "MaxPool", torch.arange(1.0, 10.0).reshape(1, 1, 3, 3), aclnn.Array([2, 2]), aclnn.Array([2, 3]), 0,
+        aclnn.Array([0, 0, 0, 1]), aclnn.Array([1, 1]), 1, out)
+    assert out.flatten().tolist() == [5, 8]
+
+
+@pytest.mark.parametrize("kernel, paddings, text", (
+    ((2, 2), [0, 0, 0, 3], "paddings has 0 in front and 3 behind; expected an element of self in each window of 2"),
+    ((2, 2), [2, 0, 0, 0], "paddings has 2 in front and 0 behind; expected an element of self"),
+    ((2, 2), [0, -1, 0, 0], "paddings has -1; expected pads of at least 0"),
+    ((), [0, 1, 0, 0], "kernelSize has no numbers")))
+def test_pads_that_are_refused(device, kernel, paddings, text):
+    with pytest.raises(aclnn.Failed, match=text):
+        pool(device, paddings, torch.zeros(1, 1, 2, 3), kernel=kernel)
+
+
+def test_a_convolution_refuses_pads_below_zero(device):
+    with pytest.raises(aclnn.Failed, match="padding has -1; expected pads of at least 0"):
+        run(device, "Convolution", torch.ones(1, 1, 2, 2), torch.ones(1, 1, 2, 2), None, aclnn.Array([1, 1]),
+            aclnn.Array([1, -1, 0, 1]), aclnn.Array([1, 1]), False, aclnn.Array([0, 0]), 1, torch.zeros(1, 1, 2, 1), 0)
+
+
 def test_a_scalar_object_that_is_passed_three_times(device):
     x, out = torch.tensor([-1.0, 2.0]), torch.zeros(2)
     with aclnn.Call(device, "aclnnElu", (x, 1.0, 1.0, 1.0, out)) as call:

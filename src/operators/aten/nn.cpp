@@ -38,6 +38,13 @@ std::vector<int64_t> TwoOf(at::IntArrayRef numbers, int64_t missing) {
                                  : numbers.vec();
 }
 
+// Refuses pads below 0, by which ATen would cut.
+void CheckPads(const char* name, at::IntArrayRef pads) {
+    for (const int64_t pad : pads) {
+        TORCH_CHECK_VALUE(pad >= 0, name, " has ", pad, "; expected pads of at least 0");
+    }
+}
+
 // Returns the pads in front of two dims and then behind them.
 std::vector<int64_t> FourPads(at::IntArrayRef pads, const char* name) {
     std::vector<int64_t> four = pads.size() == 4 ? pads.vec() : TwoOf(pads, 0);
@@ -45,6 +52,7 @@ std::vector<int64_t> FourPads(at::IntArrayRef pads, const char* name) {
         four.insert(four.end(), {four[0], four[1]});
     }
     TORCH_CHECK_VALUE(four.size() == 4, name, " has ", four.size(), " numbers; expected 2 or 4");
+    CheckPads(name, four);
     return four;
 }
 
@@ -62,6 +70,18 @@ struct Windows {
     std::vector<int64_t> pads;
     std::vector<int64_t> dilations;
     bool isCeil;
+
+    // Refuses a window that lies in the pads alone, and so has no mean.
+    void CheckEach(const at::Tensor& self, const at::Tensor& result) const {
+        for (size_t axis = 0; axis < 2; ++axis) {
+            const int64_t dim = static_cast<int64_t>(axis) - 2;
+            const int64_t last = (result.size(dim) - 1) * strides[axis] - pads[axis];
+            TORCH_CHECK_VALUE(pads[axis] < kernel[axis] && last < self.size(dim), "paddings has ",
+                              pads[axis], " in front and ", pads[axis + 2],
+                              " behind; expected an element of self in each window of ",
+                              kernel[axis]);
+        }
+    }
 
     // Returns the result without last windows that are not full and begin behind self: ATen takes
     // the pads for elements of it.
@@ -144,6 +164,7 @@ at::Tensor AvgPool2d(const at::Tensor& self, at::IntArrayRef kernel, at::IntArra
                           FourPads(pads, "paddings"),
                           {1, 1},
                           ceilMode};
+    TORCH_CHECK_VALUE(!kernel.empty(), "kernelSize has no numbers; expected 1 or 2");
     const auto isHalf = [&](size_t axis) {
         return pads[axis] == pads[axis + 2] && 2 * pads[axis] <= windows.kernel[axis];
     };
@@ -158,7 +179,9 @@ at::Tensor AvgPool2d(const at::Tensor& self, at::IntArrayRef kernel, at::IntArra
     if (countIncludePad || divisor.has_value()) {
         return pool(self, divisor);
     }
-    return at::div(pool(self, 1), pool(at::ones_like(self), 1));
+    const at::Tensor sums = pool(self, 1);
+    windows.CheckEach(self, sums);
+    return at::div(sums, pool(at::ones_like(self), 1));
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> BatchNorm(
@@ -270,6 +293,7 @@ at::Tensor Convolve(const at::Tensor& input, const at::Tensor& weight, const at:
         const at::IntArrayRef fronts = padding.slice(0, axes);
         const at::IntArrayRef backs = padding.slice(axes);
         CheckConvolution(input, weight, stride, fronts, dilation, groups);
+        CheckPads("padding", padding);
         if (fronts == backs) {
             return Convolve(input, weight, bias, stride, fronts, dilation, false, {}, groups);
         }

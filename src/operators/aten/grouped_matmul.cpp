@@ -5,6 +5,7 @@
 
 #include "src/operators/aten/experts.h"
 #include "src/operators/aten/groups.h"
+#include "src/operators/aten/matrix.h"
 #include "src/operators/aten/quant.h"
 
 namespace advstep_operators {
@@ -93,8 +94,12 @@ at::Tensor ProductOf(const Grouped& grouped, const at::Tensor& x, size_t group,
     const bool whole = x.scalar_type() == at::kChar;
     const at::Tensor bias = Of(grouped.biases, group);
     const bool addsWhole = whole && bias.defined() && bias.scalar_type() == at::kInt;
-    at::Tensor y = whole ? WholeProduct(x, grouped.weights[group])
-                         : at::matmul(Wide(x), FactorOf(grouped, group));
+    const at::Tensor& weight = grouped.weights[group];
+    // Product reads a narrow weight where it lies, which decides the time of few rows.
+    at::Tensor y = whole ? WholeProduct(x, weight)
+                   : x.scalar_type() == weight.scalar_type()
+                       ? Product(x, weight)
+                       : at::matmul(Wide(x), FactorOf(grouped, group));
     y = addsWhole ? at::add(y, bias) : y;
     y = y.to(at::kFloat);
     at::Tensor offset = Wide(Of(grouped.offsets, group));

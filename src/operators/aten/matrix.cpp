@@ -7,36 +7,53 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "src/operators/aten/key_rows.h"
 #include "src/operators/aten/quant.h"
 
 namespace advstep_operators {
 namespace {
 
 constexpr int64_t kFewRows = 16;
+constexpr int64_t kRowsInPlace = 8;           // more are faster by ATen's product of a copy
 constexpr int64_t kTileElements = 64 * 1024;  // of a matrix, in float32 they fit a second cache
+constexpr int64_t kTileColumns = 256;         // the fewest of a tile, long enough for vectors
 
 bool IsNarrow(at::ScalarType type) { return type == at::kHalf || type == at::kBFloat16; }
 
-// Returns few rows times a matrix of a narrow dtype, in float32. The matrix is converted tile by
-// tile: as a whole it would be written to memory and read again, and ATen's own products of
-// float16 are not vectorised on most processors.
+// Returns rows [M, K] times columns [K, N] of a narrow dtype, in float32.
+at::Tensor TimesColumns(const at::Tensor& rows, const at::Tensor& columns) {
+    const bool byColumns = columns.stride(0) == 1;
+    const at::Tensor lines = byColumns ? columns.t() : columns;
+    const std::optional<KeyRows> inPlace =
+        rows.size(0) <= kRowsInPlace
+            ? KeyRows::InPlace(lines.unsqueeze(0).unsqueeze(2), at::Tensor(), lines.size(0))
+            : std::nullopt;
+    if (!inPlace) {
+        return at::mm(rows, columns.to(at::kFloat));
+    }
+    const at::Tensor factors = rows.unsqueeze(0);
+    return (byColumns ? inPlace->Times(factors) : inPlace->Weighted(factors)).squeeze(0);
+}
+
+// Returns few rows times a matrix of a narrow dtype, in float32. The matrix is read where it lies,
+// or converted tile by tile: as a whole it would be written to memory and read again, and ATen's
+// own products of float16 are not vectorised on most processors.
 at::Tensor RowsByNarrow(const at::Tensor& rows, const at::Tensor& matrix) {
-    const at::Tensor wide = rows.to(at::kFloat);
+    const at::Tensor wide = rows.to(at::kFloat).contiguous();
     const int64_t columns = matrix.size(1);
     at::Tensor product = at::empty({rows.size(0), columns}, wide.options());
-    // Rows of a tile that lies by rows are long enough for vectors.
-    const int64_t least = matrix.stride(1) == 1 ? 256 : 16;
     const int64_t tile =
-        std::max<int64_t>(kTileElements / std::max<int64_t>(matrix.size(0), 1), least);
+        std::max<int64_t>(kTileElements / std::max<int64_t>(matrix.size(0), 1), kTileColumns);
     const int64_t tiles = (columns + tile - 1) / tile;
     at::parallel_for(0, tiles, 1, [&](int64_t begin, int64_t end) {
         const c10::InferenceMode mode;
         for (int64_t place = begin; place < end; ++place) {
             const int64_t first = place * tile;
             const int64_t count = std::min(tile, columns - first);
-            at::Tensor into = product.narrow(1, first, count);
-            at::mm_out(into, wide, matrix.narrow(1, first, count).to(at::kFloat));
+            product.narrow(1, first, count)
+                .copy_(TimesColumns(wide, matrix.narrow(1, first, count)));
         }
     });
     return product;

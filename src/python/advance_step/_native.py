@@ -27,7 +27,8 @@ def _bind(library: ctypes.CDLL) -> None:
     library.advstep_torch_bind(
         *(_address(runtime, name) for name in (
             "aclmdlRICaptureGetInfo", "aclrtStreamQuery", "aclrtSynchronizeStream",
-            "advstepLaunchHostOperator", "advstepLaunchShortHostOperator", "aclGetRecentErrMsg")))
+            "advstepLaunchHostOperator", "advstepLaunchShortHostOperator", "aclrtMemsetAsync",
+            "aclGetRecentErrMsg")))
 
 
 def _keep_draws(torch: Any, library: ctypes.CDLL) -> None:

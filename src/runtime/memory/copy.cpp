@@ -15,6 +15,7 @@
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/large_pages.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/memory/zero_pages.h"
 #include "src/runtime/sanitizer/device_sanitizer.h"
 #include "src/runtime/sanitizer/watched_pages.h"
 #include "src/runtime/task/running_work.h"
@@ -374,11 +375,19 @@ void CopyNow(const CopyRequest& request) {
 }
 
 void FillNow(void* address, int32_t value, size_t count) {
+    if (static_cast<uint8_t>(value) == 0) {
+        FillWithZeros(address, count);
+        return;
+    }
     AskForLargePages(address, count);
     std::memset(address, value, count);
 }
 
 void FillWordsNow(void* address, uint32_t value, size_t words) {
+    if (value == 0) {
+        FillWithZeros(address, words * sizeof(value));
+        return;
+    }
     AskForLargePages(address, words * sizeof(value));
     std::fill_n(static_cast<uint32_t*>(address), words, value);
 }

@@ -26,14 +26,18 @@ struct Run {
     size_t bytes;  // whole large pages
 };
 
+bool MayHaveLargePages(const Allocation& block) {
+    return block.origin == MemoryOrigin::kAllocated && block.pages != nullptr &&
+           block.guard == nullptr;
+}
+
 // Marks the first large pages in [begin, end) that the host was not asked for, as many as follow
 // one another, and returns them. The lock of the memory map keeps the block and its file meanwhile:
 // another thread may free the block under a copy that the caller makes at once.
 Run TakeRun(uint8_t* begin, uint8_t* end) noexcept {
     Run run{nullptr, 0};
     TheDeviceMemory().WithBlock(begin, [&](const Allocation& block) {
-        if (block.origin != MemoryOrigin::kAllocated || block.pages == nullptr ||
-            block.guard != nullptr) {
+        if (!MayHaveLargePages(block)) {
             return;
         }
         PageFile& file = *block.pages->file;
@@ -83,6 +87,21 @@ void AskForLargePages(void* begin, size_t bytes) noexcept {
         Collapse(run);
         at = run.begin + run.bytes;
     }
+}
+
+void LargePagesParted(void* begin, size_t bytes) noexcept {
+    const auto first = reinterpret_cast<uintptr_t>(begin);
+    TheDeviceMemory().WithBlock(begin, [&](const Allocation& block) {
+        if (!MayHaveLargePages(block)) {
+            return;
+        }
+        PageFile& file = *block.pages->file;
+        const auto base = reinterpret_cast<uintptr_t>(file.base);
+        const size_t end = std::min(first + bytes, block.end()) - base;
+        for (size_t page = (first - base) / kLargePage; page * kLargePage < end; ++page) {
+            file.asked[page].store(false, std::memory_order_relaxed);
+        }
+    });
 }
 
 }  // namespace advstep

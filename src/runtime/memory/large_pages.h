@@ -13,4 +13,8 @@ namespace advstep {
 /// so no memory is taken that would not be. The host is asked once for each of them.
 void AskForLargePages(void* begin, size_t bytes) noexcept;
 
+/// Called after the pages of [begin, begin + bytes) have been given back: a large page of which a
+/// part is a hole has been parted by the host, which is asked again.
+void LargePagesParted(void* begin, size_t bytes) noexcept;
+
 }  // namespace advstep

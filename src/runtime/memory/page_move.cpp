@@ -18,6 +18,7 @@
 #include <cstring>
 #include <ctime>
 #include <mutex>
+#include <shared_mutex>
 #include <system_error>
 
 #include "acl/acl_base.h"
@@ -36,8 +37,9 @@ std::atomic<long> mover{0};
 // The thread that moved pages does not exist in the child, whose hooks map all places anew.
 const ForkHook noMover([](void*) noexcept { mover.store(0); });
 
-std::mutex& TheMoves() {
-    static NeverDestroyed<std::mutex> mutex;
+// A move has it alone.
+std::shared_mutex& TheMoves() {
+    static NeverDestroyed<std::shared_mutex> mutex;
     return *mutex;
 }
 
@@ -206,9 +208,13 @@ bool MoveNow(const PageMove& move, const SomeMapping& from, const SomeMapping& t
 
 }  // namespace
 
+PagesStay::PagesStay() noexcept { TheMoves().lock_shared(); }
+
+PagesStay::~PagesStay() { TheMoves().unlock_shared(); }
+
 Status MovePages(const PageMove& move) {
     const NoCancellation noCancellation;
-    const std::lock_guard<std::mutex> lock(TheMoves());
+    const std::lock_guard<std::shared_mutex> lock(TheMoves());
     (void)SettleFaults(&SettleWrite);
     std::vector<ForkRecord*> fresh;
     const auto forget = [&fresh] {

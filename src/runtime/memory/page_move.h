@@ -39,9 +39,19 @@ struct PageMove {
 /// a system call that writes there fails meanwhile, with EFAULT. The caller keeps the places and
 /// the pages from being unmapped or freed. 207001: the host cannot; nothing has changed.
 ///
-/// One move at a time, under a mutex that is taken last. Between the beginning and the end of the
-/// read-only time a move waits for nothing, calls nothing that may write to the places, and holds
-/// back all signals of its thread.
+/// One move at a time, under a mutex that is taken last, and none beside a PagesStay. Between the
+/// beginning and the end of the read-only time a move waits for nothing, calls nothing that may
+/// write to the places, and holds back all signals of its thread.
 Status MovePages(const PageMove& move);
+
+/// While it lives no pages move: a move waits for its end, and it waits for a move. Several threads
+/// may have one. The thread writes to no moving place and takes no lock meanwhile.
+class PagesStay {
+ public:
+    PagesStay() noexcept;
+    ~PagesStay();
+    PagesStay(const PagesStay&) = delete;
+    PagesStay& operator=(const PagesStay&) = delete;
+};
 
 }  // namespace advstep

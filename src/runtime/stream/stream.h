@@ -403,7 +403,10 @@ class Stream {
     FrontObstacle LookAtFront(WaitClock::time_point* again);
     bool LeavesFrontToWorkers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
+    Status Run(const Task& task, bool traced, bool keepLock, std::unique_lock<std::mutex>& lock);
     Status RunLocked(const Task& task);
+    /// kWatched: threads are watched or the sanitizer looks on. Other tasks are spared the asking.
+    template <bool kWatched>
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     Status RunTold(const Task& task, const ContextRef& context);
     /// Steps aside if the task may take long. Only the watcher asks one whose data decide: a

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -68,7 +69,8 @@ Status RunInDefaultEnvironment(const Task& task) noexcept {
 
 // A host function sees its stream's context and the default floating-point environment on whatever
 // thread it runs. The thread's context, message, last error and environment return after it.
-Status RunTask(const Task& task, const ContextRef& context) noexcept {
+// It is inlined because it is a good part of the time of a short task.
+[[gnu::always_inline]] inline Status RunTask(const Task& task, const ContextRef& context) noexcept {
     ++taskDepth;
     Status status;
     if (task.kind == TaskKind::kHostFunction) {
@@ -312,9 +314,7 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
             trace_.Skipped(*task, {this, sequence});
         }
     } else if (task->run != nullptr && !expired) {
-        status = task->length == TaskLength::kBrief && keepLock && !traced && !WatchingThreads()
-                     ? RunLocked(*task)
-                     : RunUnlocked(*task, traced, lock);
+        status = Run(*task, traced, keepLock, lock);
     } else {
         if (expired) {
             status = WaitExpired(static_cast<const WaitTask&>(*task));
@@ -359,16 +359,27 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     }
 }
 
+inline Status Stream::Run(const Task& task, bool traced, bool keepLock,
+                          std::unique_lock<std::mutex>& lock) {
+    if (__builtin_expect(WatchingThreads() || SanitizingWork(), 0)) {
+        return RunUnlocked<true>(task, traced, lock);
+    }
+    return task.length == TaskLength::kBrief && keepLock && !traced
+               ? RunLocked(task)
+               : RunUnlocked<false>(task, traced, lock);
+}
+
 inline Status Stream::RunLocked(const Task& task) {
     const RunningWork work(task, ToPointer(identity_.handle));
     return RunCatching(task);
 }
 
+template <bool kWatched>
 Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
     const ContextRef context = identity_.context;
     const void* const stream = ToPointer(identity_.handle);
     CallStack queuedBy;
-    const bool noted = WatchingThreads() && CopyCaller(&queuedBy);
+    const bool noted = kWatched && CopyCaller(&queuedBy);
     running_ = true;
     lock.unlock();
     if (task.length >= TaskLength::kByData || task.kind == TaskKind::kHostFunction) {
@@ -379,9 +390,12 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     }
     const RunFrame frame(this);
     const RunningWork work(task, stream, noted ? &queuedBy : nullptr);
-    const DoingScope doing({this, completed_.load(std::memory_order_relaxed) + 1}, task);
-    Status status =
-        SanitizingWork() && task.TellsHost() ? RunTold(task, context) : RunTask(task, context);
+    std::optional<DoingScope> doing;
+    if constexpr (kWatched) {
+        doing.emplace(Ticket{this, completed_.load(std::memory_order_relaxed) + 1}, task);
+    }
+    Status status = kWatched && SanitizingWork() && task.TellsHost() ? RunTold(task, context)
+                                                                     : RunTask(task, context);
     if (traced) {
         trace_.End(task, status.code());
     }

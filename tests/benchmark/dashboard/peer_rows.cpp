@@ -15,6 +15,7 @@ Rows PeerRows() {
     constexpr double kOfAten = 1.05;
     constexpr double kOfHalf = 1.5;
     constexpr double kOfGathered = 1.3;
+    constexpr double kOfLayer = 1.5;
     constexpr double kOfUnchecked = 3;
     return {
         {"peer_torch", "full call as one function of Python, N = 256", "torch", AtMost(kOfTorch),
@@ -38,6 +39,9 @@ Rows PeerRows() {
         {"torch_matmul", "matmul of 1024 x 1024 and the synchronisation", "cpu", AtMost(kOfCpu),
          nullptr},
         {"torch_graph", "replay of 100 additions of 16 floats", "eager", AtMost(kOfEager), nullptr},
+        {"torch_llama_layer", "decode step of a llama layer, 8 requests, 512 tokens", "cpu",
+         AtMost(kOfLayer), nullptr},
+        {"torch_llama_layer_bf16", "the same in bfloat16", "cpu", AtMost(kOfLayer), nullptr},
         {"torch_sanitized", "a training step under all checks of the sanitizer", "unchecked",
          AtMost(kOfUnchecked), nullptr},
         {"operator_small", "aclnnAdd of 16 floats: both phases and the synchronisation", "ATen",

@@ -72,6 +72,15 @@ ADVSTEP_API aclError advstepLaunchHostOperator(aclrtStream stream,
 ADVSTEP_API aclError advstepLaunchShortHostOperator(aclrtStream stream,
                                                     const AdvStepHostOperator* operation);
 
+/// Fills memory with zeros at once, as memset, for the run of a host operator that clears a large
+/// range: in memory of a device, pages that nobody has written stay untouched (from 2 MiB on), and
+/// pages are given back to the host (from 64 MiB on). The memory may be any that the program may
+/// write; the sanitizer knows it by the operator's ranges.
+/// @param[in] address  of the first byte
+/// @param[in] bytes    to fill; 0: nothing happens
+/// @retval ACL_ERROR_INVALID_PARAM  address is NULL, and bytes is not 0
+ADVSTEP_API aclError advstepZeroMemory(void* address, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

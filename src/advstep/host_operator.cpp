@@ -8,6 +8,7 @@
 
 #include "src/base/boundary.h"
 #include "src/runtime/commands/host_work.h"
+#include "src/runtime/memory/zero_pages.h"
 #include "src/runtime/stream/current.h"
 
 using namespace advstep;
@@ -96,4 +97,14 @@ aclError advstepLaunchHostOperator(aclrtStream stream, const AdvStepHostOperator
 aclError advstepLaunchShortHostOperator(aclrtStream stream, const AdvStepHostOperator* operation) {
     return AclBoundary("advstepLaunchShortHostOperator",
                        [&] { return Launch(stream, operation, TaskLength::kUsual); });
+}
+
+aclError advstepZeroMemory(void* address, size_t bytes) {
+    return AclBoundary("advstepZeroMemory", [&]() -> Status {
+        if (bytes > 0) {
+            ADVSTEP_RETURN_IF_ERROR(RequireNotNull(address, "address"));
+            FillWithZeros(address, bytes);
+        }
+        return {};
+    });
 }

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -196,6 +198,41 @@ TEST_P(HostOperatorTest, ALackOfMemoryReleasesItOutsideOfAllLocks) {
     });
     EXPECT_GE(failing, 4U) << "the operator, its record, its owner and its place";
     EXPECT_EQ(argument.releases, static_cast<int>(failing) - 1);
+}
+
+// Clears the range of an AdvStepMemoryRange.
+int32_t RunClear(void* args, char*, size_t) {
+    const auto& range = *static_cast<const AdvStepMemoryRange*>(args);
+    return advstepZeroMemory(const_cast<void*>(range.address), range.bytes);
+}
+
+TEST_P(HostOperatorTest, ClearsMemoryOfEachKind) {
+    constexpr size_t kBytes = size_t{65} << 20;
+    constexpr size_t kEdge = 100;
+    const Stream stream = MakeStream();
+    void* device = nullptr;
+    void* pinned = nullptr;
+    ASSERT_TRUE(IsOk(aclrtMalloc(&device, kBytes, ACL_MEM_MALLOC_HUGE_FIRST)));
+    ASSERT_TRUE(IsOk(aclrtMallocHost(&pinned, kBytes)));
+    std::vector<char> own(kBytes);
+    for (char* const memory :
+         {static_cast<char*>(device), static_cast<char*>(pinned), own.data()}) {
+        std::memset(memory, 3, kBytes);
+        AdvStepMemoryRange range{memory + kEdge, kBytes - 2 * kEdge};
+        const AdvStepHostOperator clear{"clear", &RunClear, nullptr, &range, nullptr, 0};
+        ASSERT_TRUE(IsOk(Launch(stream.Get(), &clear)));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        EXPECT_EQ(std::count(memory, memory + kBytes, 3), static_cast<ptrdiff_t>(2 * kEdge));
+        EXPECT_EQ(std::count(memory + kEdge, memory + kBytes - kEdge, 0),
+                  static_cast<ptrdiff_t>(kBytes - 2 * kEdge));
+    }
+    EXPECT_TRUE(IsOk(aclrtFree(device)));
+    EXPECT_TRUE(IsOk(aclrtFreeHost(pinned)));
+}
+
+TEST(ZeroMemory, NullIsRefused) {
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, advstepZeroMemory(nullptr, 1), {"address"}));
+    EXPECT_TRUE(IsOk(advstepZeroMemory(nullptr, 0)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Launches, HostOperatorTest,

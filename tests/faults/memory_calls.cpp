@@ -61,6 +61,7 @@ std::vector<Call> MemoryCalls() {
         ADVSTEP_PLAIN(aclrtHostMemMapCapabilities, 0, ACL_RT_HAC_TYPE_AIV,
                       reinterpret_cast<aclrtHostMemMapCapability*>(s.host)),
         ADVSTEP_PLAIN(advstepPoisonMemory, s.device, 64),
+        ADVSTEP_PLAIN(advstepZeroMemory, s.device, 64),
         ADVSTEP_PLAIN(advstepUnpoisonMemory, s.device, 64),
         ADVSTEP_PLAIN(advstepSetScriptFrames, nullptr),
         ADVSTEP_TAKES(aclrtFree, aclrtMalloc(&s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST), s.made),

@@ -28,7 +28,7 @@ def every_second(matrix):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("inner", [272, 301])
+@pytest.mark.parametrize("inner", [192, 272, 301])
 @pytest.mark.parametrize("layout", [rows, columns, part_of_rows, every_second])
 def test_products_are_exact(device, dtype, inner, layout):
     """Small whole numbers, whose sums are exact in float32 and rounded once."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""zero_ of large tensors, which the runtime fills: it takes no memory, and is what it is on "cpu"."""
+"""zero_ of large tensors: the library fills them, which takes no memory."""
 
 import pytest
 import torch

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of divisions of integers.
+// Checks of divisions of integers, gradients, sums and zeros.
 
 #include "src/operators/aten/elementwise.h"
+
+#include "acl/acl_base.h"
+#include "advance_step/host_operator.h"
 
 namespace advstep_operators {
 namespace {
@@ -54,6 +57,19 @@ at::Tensor AddAll(const std::vector<at::Tensor>& tensors) {
         sum = at::add(sum, tensors[place]);
     }
     return sum;
+}
+
+void Clear(Call& call) {
+    constexpr size_t kLarge = size_t{2} << 20;  // the library gives no page of less back
+    const at::Tensor self = call.Tensor(0);
+    const bool isView = self.scalar_type() == TypeOf(call.View(0)->dataType);  // and no copy
+    if (isView && !self.is_meta() && self.nbytes() >= kLarge &&
+        self.is_non_overlapping_and_dense()) {
+        TORCH_CHECK(advstepZeroMemory(self.mutable_data_ptr(), self.nbytes()) == ACL_SUCCESS,
+                    aclGetRecentErrMsg());
+    } else {
+        call.Put(0, at::zeros({}, self.options()).expand(self.sizes()));
+    }
 }
 
 }  // namespace advstep_operators

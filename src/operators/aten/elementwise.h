@@ -59,6 +59,9 @@ inline at::Tensor Channels(const at::Tensor& weight, const at::Tensor& self) {
 /// Returns the sum of the tensors, which broadcast.
 at::Tensor AddAll(const std::vector<at::Tensor>& tensors);
 
+/// The kernel of a function of one tensor, which becomes zero. The library fills a large one.
+void Clear(Call& call);
+
 /// Returns the gradients of self and of the weights: ATen's has one of a weight for each element.
 std::tuple<at::Tensor, at::Tensor> PreluBackward(const at::Tensor& gradOutput,
                                                  const at::Tensor& self, const at::Tensor& weight);

@@ -18,7 +18,6 @@ namespace {
 constexpr int64_t kFewRows = 16;
 constexpr int64_t kRowsInPlace = 8;           // more are faster by ATen's product of a copy
 constexpr int64_t kTileElements = 64 * 1024;  // of a matrix, in float32 they fit a second cache
-constexpr int64_t kTileColumns = 256;         // the fewest of a tile, long enough for vectors
 
 bool IsNarrow(at::ScalarType type) { return type == at::kHalf || type == at::kBFloat16; }
 
@@ -37,6 +36,14 @@ at::Tensor TimesColumns(const at::Tensor& rows, const at::Tensor& columns) {
     return (byColumns ? inPlace->Times(factors) : inPlace->Weighted(factors)).squeeze(0);
 }
 
+// Returns how many columns of the matrix a tile has: a multiple of what a row in place may have,
+// and enough for vectors, or to be worth a call.
+int64_t TileColumns(int64_t rows, const at::Tensor& matrix) {
+    const int64_t least = matrix.stride(1) == 1 ? 256 : rows <= kRowsInPlace ? 64 : kRowLanes;
+    const int64_t fitting = kTileElements / std::max<int64_t>(matrix.size(0), 1);
+    return std::max(fitting / kRowLanes * kRowLanes, least);
+}
+
 // Returns few rows times a matrix of a narrow dtype, in float32. The matrix is read where it lies,
 // or converted tile by tile: as a whole it would be written to memory and read again, and ATen's
 // own products of float16 are not vectorised on most processors.
@@ -44,8 +51,7 @@ at::Tensor RowsByNarrow(const at::Tensor& rows, const at::Tensor& matrix) {
     const at::Tensor wide = rows.to(at::kFloat).contiguous();
     const int64_t columns = matrix.size(1);
     at::Tensor product = at::empty({rows.size(0), columns}, wide.options());
-    const int64_t tile =
-        std::max<int64_t>(kTileElements / std::max<int64_t>(matrix.size(0), 1), kTileColumns);
+    const int64_t tile = TileColumns(rows.size(0), matrix);
     const int64_t tiles = (columns + tile - 1) / tile;
     at::parallel_for(0, tiles, 1, [&](int64_t begin, int64_t end) {
         const c10::InferenceMode mode;

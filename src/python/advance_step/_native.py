@@ -27,7 +27,7 @@ def _bind(library: ctypes.CDLL) -> None:
     library.advstep_torch_bind(
         *(_address(runtime, name) for name in (
             "aclmdlRICaptureGetInfo", "aclrtStreamQuery", "aclrtSynchronizeStream",
-            "advstepLaunchHostOperator", "advstepLaunchShortHostOperator", "aclrtMemsetAsync",
+            "advstepLaunchHostOperator", "advstepLaunchShortHostOperator", "advstepZeroMemory",
             "aclGetRecentErrMsg")))
 
 

@@ -37,6 +37,7 @@ FLAGS = {
     "adds_in_order": "in the deterministic mode it adds in order, by one thread",
     "mask_indices": "the shape of its result depends on data only if an index is a mask",
     "output_size": "the shape of its result depends on data only without the argument output_size",
+    "zeroes": "the library fills large tensors with zeros, which gives their pages back to the host",
 }
 
 OPERATORS = {
@@ -170,6 +171,7 @@ OPERATORS = {
     "_weight_*": "no_trial_of_dtypes",
     "where": "condition",
     "xlogy.Tensor": "trial_if_strided",
+    "zero_": "zeroes",
 }
 
 

@@ -40,14 +40,14 @@ extern "C" {
 /// Binds the calls of the runtime, as addresses.
 __attribute__((visibility("default"))) void advstep_torch_bind(void* captureInfo, void* query,
                                                                void* synchronize, void* launch,
-                                                               void* launchShort, void* fill,
+                                                               void* launchShort, void* zeroMemory,
                                                                void* message) {
     runtime.captureInfo = reinterpret_cast<decltype(runtime.captureInfo)>(captureInfo);
     runtime.query = reinterpret_cast<decltype(runtime.query)>(query);
     runtime.synchronize = reinterpret_cast<decltype(runtime.synchronize)>(synchronize);
     runtime.launch = reinterpret_cast<decltype(runtime.launch)>(launch);
     runtime.launchShort = reinterpret_cast<decltype(runtime.launchShort)>(launchShort);
-    runtime.fill = reinterpret_cast<decltype(runtime.fill)>(fill);
+    runtime.zeroMemory = reinterpret_cast<decltype(runtime.zeroMemory)>(zeroMemory);
     runtime.message = reinterpret_cast<decltype(runtime.message)>(message);
 }
 

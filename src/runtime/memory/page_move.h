@@ -45,7 +45,8 @@ struct PageMove {
 Status MovePages(const PageMove& move);
 
 /// While it lives no pages move: a move waits for its end, and it waits for a move. Several threads
-/// may have one. The thread writes to no moving place and takes no lock meanwhile.
+/// may have one, and threads that clear memory without a pause may hold a move up. The thread
+/// writes to no moving place and takes no lock meanwhile.
 class PagesStay {
  public:
     PagesStay() noexcept;

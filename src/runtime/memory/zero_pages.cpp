@@ -4,12 +4,15 @@
 #include "src/runtime/memory/zero_pages.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 
+#include "src/base/no_cancellation.h"
 #include "src/runtime/memory/large_pages.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/memory/page_move.h"
@@ -23,6 +26,39 @@ constexpr size_t kLeast = size_t{2} << 20;
 // Only so large a one is worth it where the pages are there already.
 constexpr size_t kGivenBack = size_t{64} << 20;
 constexpr size_t kPagesPerLook = 2048;
+
+// Returns whether the host makes holes that read as zeros, in pages of the size that is counted on
+// here. qemu's emulation of a process takes the call for a hint and does nothing.
+bool TryHole() noexcept {
+    const NoCancellation noCancellation;
+    bool hole = false;
+    const int file = memfd_create("advance_step", MFD_CLOEXEC);
+    if (file >= 0 && sysconf(_SC_PAGESIZE) == static_cast<long>(PagePool::kPage) &&
+        SetFileSize(file, PagePool::kPage)) {
+        void* const page =
+            mmap(nullptr, PagePool::kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (page != MAP_FAILED) {
+            auto* const byte = static_cast<volatile char*>(page);
+            *byte = 1;
+            hole = madvise(page, PagePool::kPage, MADV_REMOVE) == 0 && *byte == 0;
+            (void)munmap(page, PagePool::kPage);
+        }
+    }
+    if (file >= 0) {
+        (void)close(file);
+    }
+    return hole;
+}
+
+bool HostMakesHoles() noexcept {
+    static std::atomic<int> holes{-1};  // -1: not tried; several threads may try at the same time
+    int known = holes.load(std::memory_order_relaxed);
+    if (known < 0) {
+        known = TryHole() ? 1 : 0;
+        holes.store(known, std::memory_order_relaxed);
+    }
+    return known == 1;
+}
 
 // Returns whether the memory is of files that this library has made. A hole in a file of the
 // program might surprise it.
@@ -86,11 +122,12 @@ void WriteWhereTouched(uint8_t* begin, size_t bytes) noexcept {
 
 void FillWithZeros(void* address, size_t bytes) noexcept {
     auto* const begin = static_cast<uint8_t*>(address);
-    if (bytes < kLeast || !IsOwn(address)) {
+    const int before = errno;
+    if (bytes < kLeast || !IsOwn(address) || !HostMakesHoles()) {
         std::memset(begin, 0, bytes);
+        errno = before;
         return;
     }
-    const int before = errno;
     const size_t head = -reinterpret_cast<uintptr_t>(begin) % PagePool::kPage;
     const size_t whole = (bytes - head) / PagePool::kPage * PagePool::kPage;
     std::memset(begin, 0, head);

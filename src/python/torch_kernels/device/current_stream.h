@@ -20,7 +20,7 @@ struct Runtime {
     int (*synchronize)(void* stream) = nullptr;
     int (*launch)(void* stream, const AdvStepHostOperator* operation) = nullptr;
     int (*launchShort)(void* stream, const AdvStepHostOperator* operation) = nullptr;
-    int (*fill)(void* address, size_t room, int32_t value, size_t count, void* stream) = nullptr;
+    int (*zeroMemory)(void* address, size_t bytes) = nullptr;
     const char* (*message)() = nullptr;
 };
 

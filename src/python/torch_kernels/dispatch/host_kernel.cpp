@@ -14,6 +14,7 @@
 #include "torch_kernels/device/generators.h"
 #include "torch_kernels/device/thread_state.h"
 #include "torch_kernels/dispatch/ctc.h"
+#include "torch_kernels/dispatch/host_call.h"
 #include "torch_kernels/dispatch/promotion.h"
 #include "torch_kernels/dispatch/run_mark.h"
 #include "torch_kernels/dispatch/stream_lock.h"
@@ -122,7 +123,7 @@ void HostKernel::RunAtOnce(const Call& call) {
         if (op_.Has(Flag::kIndexesByTargets)) {
             CheckCtcTargets(op_.handle.schema(), host);
         }
-        op_.handle.callBoxed(host);
+        CallOnHost(op_, &host);
     }
     views.TakeResized();
     std::vector<c10::IValue> results;

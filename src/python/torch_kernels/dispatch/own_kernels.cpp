@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// empty, zero_, dropout and histc on "npu", and kernels that another key has.
+// empty, dropout and histc on "npu", and kernels that another key has.
 
 #include "torch_kernels/dispatch/own_kernels.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/DeviceGuard.h>
 
 #include <optional>
 
@@ -60,24 +59,6 @@ void HistcKernel::operator()(const c10::OperatorHandle& handle, c10::DispatchKey
     host_(handle, keys, stack);
     if (integers) {
         stack->back() = stack->back().toTensor().to(self.scalar_type());
-    }
-}
-
-void ZeroKernel::operator()(const c10::OperatorHandle& handle, c10::DispatchKeySet keys,
-                            torch::jit::Stack* stack) {
-    constexpr size_t kLarge = size_t{2} << 20;  // less is not given back
-    const at::Tensor self = torch::jit::peek(*stack, 0, 1).toTensor();
-    if (!IsNpu(self) || self.layout() != c10::kStrided || self.nbytes() < kLarge ||
-        !self.is_non_overlapping_and_dense()) {
-        host_(handle, keys, stack);
-        return;
-    }
-    const c10::OptionalDeviceGuard guard(self.device());
-    const CurrentStream stream(self.device());
-    const size_t bytes = self.nbytes();
-    Check(runtime.fill(self.mutable_data_ptr(), bytes, 0, bytes, stream.handle()), "zero_");
-    if (settings.blocking && stream.State() != StreamState::kRecording) {
-        stream.Wait();
     }
 }
 

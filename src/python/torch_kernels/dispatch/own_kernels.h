@@ -54,16 +54,4 @@ class HistcKernel : public c10::OperatorKernel {
     HostKernel host_;
 };
 
-/// The kernel of zero_. Large tensors are filled by the runtime, which gives their pages back to
-/// the host, so that a cache takes no memory before it is used.
-class ZeroKernel : public c10::OperatorKernel {
- public:
-    explicit ZeroKernel(const Operator& op) : host_(op) {}
-    void operator()(const c10::OperatorHandle& handle, c10::DispatchKeySet keys,
-                    torch::jit::Stack* stack);
-
- private:
-    HostKernel host_;
-};
-
 }  // namespace advstep_torch

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "torch_kernels/device/thread_state.h"
+#include "torch_kernels/dispatch/host_call.h"
 #include "torch_kernels/dispatch/run_mark.h"
 #include "torch_kernels/dispatch/stream_lock.h"
 #include "torch_kernels/dispatch/widened.h"
@@ -78,7 +79,7 @@ void Queued::Run() const {
             RunInPlace(&stack);
             return;
         }
-        op.handle.callBoxed(stack);
+        CallOnHost(op, &stack);
     } catch (const std::exception&) {
         refusal = std::current_exception();
     }

@@ -63,8 +63,6 @@ bool TakeSingle(const c10::OperatorHandle& handle) {
     if (full == "aten::copy_" || full == "aten::_copy_from" ||
         full == "aten::_copy_from_and_resize") {
         RegisterOwn<CopyKernel>(handle);
-    } else if (full == "aten::zero_") {
-        RegisterOwn<ZeroKernel>(handle);
     } else if (full == "aten::histc") {
         RegisterOwn<HistcKernel>(handle);
     } else if (full == "aten::native_dropout") {

@@ -32,7 +32,8 @@ const std::map<std::string, Flag> kFlagNames{{"torch_npus", Flag::kTorchNpus},
                                              {"alerts", Flag::kAlerts},
                                              {"adds_in_order", Flag::kAddsInOrder},
                                              {"mask_indices", Flag::kMaskIndices},
-                                             {"output_size", Flag::kOutputSize}};
+                                             {"output_size", Flag::kOutputSize},
+                                             {"zeroes", Flag::kZeroes}};
 
 struct SpecialOperators {
     std::unordered_map<std::string, uint32_t> named;           // of all overloads, or of one

@@ -30,7 +30,8 @@ enum class Flag : uint32_t {
     kAlerts = 1U << 15,
     kAddsInOrder = 1U << 16,
     kMaskIndices = 1U << 17,
-    kOutputSize = 1U << 18
+    kOutputSize = 1U << 18,
+    kZeroes = 1U << 19
 };
 
 /// The flags of one operator.

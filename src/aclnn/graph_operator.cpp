@@ -53,10 +53,13 @@ Status CheckAttributes(const AdvStepGraphOperator& tie) {
         if (attribute.name == nullptr || attribute.name[0] == '\0') {
             return Error(ACLNN_ERR_PARAM_INVALID, "attribute {} has no name; expected one", place);
         }
-        if (attribute.kind < ADVSTEP_GRAPH_INT || attribute.kind > ADVSTEP_GRAPH_LIST_LENGTH) {
-            return Error(ACLNN_ERR_PARAM_INVALID, "attribute {} has kind {}; expected {} to {}",
-                         attribute.name, attribute.kind, static_cast<int>(ADVSTEP_GRAPH_INT),
-                         static_cast<int>(ADVSTEP_GRAPH_LIST_LENGTH));
+        if (attribute.kind < ADVSTEP_GRAPH_INT || attribute.kind > ADVSTEP_GRAPH_INPUT_DIMS ||
+            attribute.kind == ADVSTEP_GRAPH_LIST_DOUBLE) {
+            return Error(ACLNN_ERR_PARAM_INVALID,
+                         "attribute {} has kind {}; expected {} to {}, or {}", attribute.name,
+                         attribute.kind, static_cast<int>(ADVSTEP_GRAPH_INT),
+                         static_cast<int>(ADVSTEP_GRAPH_LIST_LENGTH),
+                         static_cast<int>(ADVSTEP_GRAPH_INPUT_DIMS));
         }
         if (attribute.kind >= ADVSTEP_GRAPH_INPUT_INTS && !HasTensor(*tie.table, attribute.name)) {
             return Error(ACLNN_ERR_PARAM_INVALID,

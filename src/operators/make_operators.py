@@ -63,6 +63,9 @@ ONE_CALL = {
         "ADVSTEP_API aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray* tensorShape, aclDataType dataType, "
         "uint64_t* weightTensorSize);\n"],
 }
+# Functions that no header declares and no library exports: what types of graphs need beside CANN's. Each has a line in
+# table/graph.txt.
+OF_GRAPHS = {"aclnnGraphNumbers": "const aclIntArray* numbers; aclTensor* out"}
 OUTPUT_NAME = re.compile(r"out|output|\w+Out|\w+Ref")
 OPTIONAL = {"kScalar": ("std::optional<at::Scalar>", "OptionalScalar"),
             "kIntArray": ("at::OptionalIntArrayRef", "OptionalInts")}
@@ -98,7 +101,7 @@ class Line:
 @dataclass
 class Function:
     name: str
-    header: str
+    header: str  # empty: of OF_GRAPHS
     family: str
     arguments: list
     line: Line = None
@@ -129,12 +132,19 @@ def read_signatures():
         for row in csv.DictReader(file):
             if row["function"] in elsewhere:
                 continue  # an operator of libadvance_step itself
-            arguments = []
-            for text in filter(None, (part.strip() for part in row["arguments"].split(";"))):
-                declared, name = re.fullmatch(r"(.*?)\s*(\w+)", text).groups()
-                arguments.append(Argument(declared, name, optional="Optional" in name))
-            functions[row["function"]] = Function(row["function"], row["header"], row["family"], arguments)
+            functions[row["function"]] = Function(row["function"], row["header"], row["family"],
+                                                  read_arguments(row["arguments"]))
+    for name, arguments in OF_GRAPHS.items():
+        functions[name] = Function(name, "", "", read_arguments(arguments))
     return functions
+
+
+def read_arguments(column):
+    arguments = []
+    for text in filter(None, (part.strip() for part in column.split(";"))):
+        declared, name = re.fullmatch(r"(.*?)\s*(\w+)", text).groups()
+        arguments.append(Argument(declared, name, optional="Optional" in name))
+    return arguments
 
 
 def read_line(table, number, text):
@@ -206,6 +216,11 @@ def read_functions():
     return sorted(functions.values(), key=lambda function: function.name)
 
 
+def read_public_functions():
+    """Those of CANN's headers."""
+    return [function for function in read_functions() if function.header]
+
+
 def parameters(function):
     return "".join(f"{argument.declared} {argument.name}, " for argument in function.arguments)
 
@@ -250,9 +265,10 @@ def entry(folder, parts):
             if place % parts != part:
                 continue
             names = ", ".join(argument.name for argument in function.arguments)
-            text.append(f"ADVSTEP_API {phase_one(function)} {{\n    const Argument arguments[] = {{{names}}};\n"
+            exported = "ADVSTEP_API " if function.header else ""
+            text.append(f"{exported}{phase_one(function)} {{\n    const Argument arguments[] = {{{names}}};\n"
                         f"    return PhaseOne(kFunctions[{place}], arguments, workspaceSize, executor);\n}}")
-            text.append(f"ADVSTEP_API {phase_two(function)} {{\n"
+            text.append(f"{exported}{phase_two(function)} {{\n"
                         f"    return PhaseTwo(kFunctions[{place}], workspace, workspaceSize, executor, stream);\n}}")
         text.append("}")
         write(folder / f"entry_{part}.cpp", text)
@@ -323,7 +339,7 @@ class GraphType:
     inputs: list
     optional: set
     lists: set  # inputs and outputs that are dynamic
-    read: dict  # input: the kind of its elements, which are its value in expressions
+    read: dict  # input: the kind of its elements or dims, which are its value in expressions
     outputs: dict  # name: what has its dtype, or empty
     attributes: list
     calls: list  # (condition, definition or empty, function without aclnn, arguments)
@@ -342,17 +358,18 @@ GRAPH_DEFINITION = re.compile(r"(\w+) = (.*)")
 GRAPH_KINDS = {"Int": ("ADVSTEP_GRAPH_INT", "int64_t", "Int"), "Float": ("ADVSTEP_GRAPH_FLOAT", "double", "Real"),
                "Bool": ("ADVSTEP_GRAPH_BOOL", "bool", "Flag"), "ListInt": ("ADVSTEP_GRAPH_LIST_INT", "NumberList", "List"),
                "String": ("ADVSTEP_GRAPH_TEXT", "char* const", "Text"), "Type": ("ADVSTEP_GRAPH_TYPE", "int64_t", "Int"),
-               # Of inputs: elements, and the length of a list.
+               # Of inputs: elements, the length of a list, and dims.
                "ints": ("ADVSTEP_GRAPH_INPUT_INTS", "NumberList", "List"),
                "number": ("ADVSTEP_GRAPH_INPUT_NUMBERS", "Number", "NumberOf"),
-               "list": ("ADVSTEP_GRAPH_LIST_LENGTH", "TensorRun", "Run")}
+               "list": ("ADVSTEP_GRAPH_LIST_LENGTH", "TensorRun", "Run"),
+               "dims": ("ADVSTEP_GRAPH_INPUT_DIMS", "NumberList", "List")}
 # What makes an argument of an expression.
 GRAPH_ARGUMENT = {"kTensor": "static_cast<const aclTensor*>({})", "kTensorList": "node.Tensors({})",
                   "kScalar": "node.Scalar({})", "kIntArray": "node.Array({})", "kInt": "node.Integer({})",
                   "kReal": "static_cast<double>({})", "kFlag": "static_cast<bool>({})", "kDataType": "node.Type({})",
                   "kText": "static_cast<const char*>({})"}
 # Marks behind the name of an input, in README.md.
-GRAPH_MARKS = {"!": "ints", "#": "number"}
+GRAPH_MARKS = {"!": "ints", "#": "number", "^": "dims"}
 
 
 def split_arguments(text):
@@ -371,7 +388,7 @@ def read_graph_type(where, text):
     if len(columns) != 5:
         raise SystemExit(f"{where}: expected 5 columns")
     name, inputs, outputs, attributes, calls = columns
-    bare = {word: word.rstrip("?*!#") for word in inputs.split()}
+    bare = {word: word.rstrip("?*!#^") for word in inputs.split()}
     made = GraphType(name, list(bare.values()), {bare[word] for word in bare if "?" in word},
                      {bare[word] for word in bare if "*" in word},
                      {bare[word]: GRAPH_MARKS[mark] for word in bare for mark in GRAPH_MARKS if mark in word},
@@ -458,11 +475,14 @@ def graph_rows(made, place):
                      for at, tensor in enumerate(tensors))
     attributes = [attribute.name for attribute in made.attributes]
     outputs = []
-    for output, like in made.outputs.items():
+    for output, words in made.outputs.items():
+        like, _, choice = words.partition(",")
+        by, _, other = choice.partition(":")
         kind, at = (("kResult", 0) if not like else ("kTensor", tensors.index(like)) if like in made.inputs
                     else ("kAttribute", attributes.index(like)) if like in attributes
                     else ("kFixed", "ACL_" + like))
-        outputs.append(f"{{{tensors.index(output)}, GraphOutput::{kind}, {at}}}")
+        chosen = f", {attributes.index(by)}, ACL_{other}" if by else ""
+        outputs.append(f"{{{tensors.index(output)}, GraphOutput::{kind}, {at}{chosen}}}")
     text = [f"constexpr AdvStepOperatorTensor kTensorsOf{name}[] = {{{rows}}};",
             f"constexpr GraphOutput kOutputsOf{name}[] = {{{', '.join(outputs)}}};"]
     facts = made.facts()
@@ -505,7 +525,8 @@ def graph_types(path):
     called = sorted({"aclnn" + call[1] for made in types for call in made.calls})
     text = [MADE, '#include "src/operators/entry/functions.h"', '#include "src/operators/entry/graph_layers.h"',
             '#include "src/operators/entry/graph_node.h"', '#include "src/operators/entry/graph_shapes.h"\n',
-            'extern "C" {', *(f"ADVSTEP_API {phase_two(function)};" for function in functions if function.name in called),
+            'extern "C" {', *(f"{'ADVSTEP_API ' if function.header else ''}{phase_two(function)};" for function in functions
+                              if function.name in called),
             "}\n", "namespace advstep_operators {", "namespace {", GRAPH_FUNCTIONS]
     for place, made in enumerate(types):
         text += [graph_make(made, functions), *graph_rows(made, place)]
@@ -541,7 +562,8 @@ def protos(folder):
 
 def listed_types():
     rows = [{"type": made.name, "inputs": made.inputs, "optional": sorted(made.optional),
-             "lists": sorted(made.lists), "read": sorted(made.read), "outputs": list(made.outputs),
+             "lists": sorted(made.lists), "read": sorted(name for name, kind in made.read.items() if kind != "dims"),
+             "outputs": list(made.outputs),
              "attributes": [{"name": each.name, "kind": each.kind, "default": each.default, "fixed": each.fixed}
                             for each in made.attributes],
              "likes": {name: like for name, like in made.outputs.items() if like},
@@ -553,7 +575,7 @@ def listed_types():
 
 def headers(folder):
     by_header = {}
-    for function in read_functions():
+    for function in read_public_functions():
         by_header.setdefault(function.header, []).append(function)
     for header, functions in by_header.items():
         path = folder / "aclnnop" / header.removeprefix("aclnnop/")
@@ -575,7 +597,7 @@ def forwards(path, family=None):
             '#define FORWARD_OPERATOR(name) void name(void) __attribute__((alias("advstepNotForwardedOperator")));']
     if family in (None, "nn"):
         text.append("FORWARD_OPERATOR(aclnnCalculateMatmulWeightSizeV2)")
-    for function in read_functions():
+    for function in read_public_functions():
         if family in (None, function.family):
             text += [f"FORWARD_OPERATOR({function.name}GetWorkspaceSize)", f"FORWARD_OPERATOR({function.name})"]
     write(path, text)
@@ -607,7 +629,7 @@ static void *function_of(const char *name) {
 def calls(path):
     """Functions that load the library of the operators when they are called."""
     text = [MADE, CALLS]
-    for function in read_functions():
+    for function in read_public_functions():
         if IN_EVERY_MODE.match(function.name):
             names = "".join(f"{argument.name}, " for argument in function.arguments)
             for declared, given in ((phase_one(function), names + "workspaceSize, executor"),
@@ -620,6 +642,7 @@ def calls(path):
 def listed():
     functions = read_functions()
     read_graph_types(functions)
+    functions = [function for function in functions if function.header]
     rows = [{"function": function.name, "header": function.header, "family": function.family,
              "computes": function.line.computes if function.line else None,
              "table": function.line.table if function.line else None,
@@ -636,7 +659,7 @@ def listed():
 def mock(path):
     text = ["// SPDX-License-Identifier: Apache-2.0", "// CANN's operators, for a mock. " + MADE[3:].strip(),
             "// Each entry is ADVSTEP_OPERATOR_FUNCTION(name, (parameters), (arguments)), with commas at the ends."]
-    for function in read_functions():
+    for function in read_public_functions():
         names = "".join(f"{argument.name}, " for argument in function.arguments)
         text.append(f"ADVSTEP_OPERATOR_FUNCTION({function.name}, ({parameters(function).strip()}), ({names.strip()}))")
     write(path, text)
@@ -650,7 +673,7 @@ stands for its two calls, `aclnnNAMEGetWorkspaceSize` and `aclnnNAME`.
 
 
 def page(update=""):
-    functions = read_functions()
+    functions = read_public_functions()
     text = [PAGE_HEAD, "| library | compute | refuse |", "| --- | --- | --- |"]
     for family in ("math", "nn", "transformer", "cv"):
         own = [function for function in functions if function.family == family]

@@ -192,6 +192,28 @@ TEST_F(TiedFactsTest, ElementsComeFromAConstOrADataOnly) {
                 "comes from operator axes of type Variable", "expected a Const or a Data"}));
 }
 
+// An operator that makes elements is called while the graph is planned, with what it takes alone.
+TEST_F(TiedFactsTest, ElementsThatAnOperatorMakesAreComputed) {
+    const auto made = [](ge::Operator source) {
+        ge::op::TestFacts op("maker");
+        op.create_dynamic_input_parts(1).create_dynamic_output_made(1);
+        op.set_attr_label("made").set_attr_kind(ge::DT_INT8).SetInput("parts0", source);
+        auto axes = ge::op::Const("axes").set_attr_value(TensorOf<int64_t>(ge::DT_INT64, {2}));
+        op.set_input_axes(axes);
+        return op;
+    };
+    AddGraph("ask", made(ge::op::Data("source")));
+    std::vector<ge::Tensor> outputs;
+    EXPECT_TRUE(Failed(Session().RunGraph(1, {part_, part_, part_}, outputs),
+                       {"E19999", "operator maker", "planned with label=made kind=2 axes=2,"}));
+    const ge::Tensor shapeOnly(part_.GetTensorDesc());
+    EXPECT_TRUE(Succeeded(Session().BuildGraph(1, {shapeOnly, part_, part_})));
+    AddGraph("ask", made(ge::op::Variable("state").set_attr_value(part_)));
+    EXPECT_TRUE(Failed(Session().RunGraph(1, {part_, part_}, outputs),
+                       {"E19999", "input axes of operator facts", "is read before the run",
+                        "comes from operator state of type Variable"}));
+}
+
 TEST_F(TiedFactsTest, AListWithoutTensorsIsRefused) {
     ge::op::TestFacts op("facts");
     ge::op::Data data("data");

@@ -109,7 +109,7 @@ TEST_F(TiedOperatorTest, AWrongTieIsRefusedWhenItIsMadeAndWhenItsTypeRuns) {
         {"WrongName", [](AdvStepGraphOperator* t) { t->attributes = &kNameless; },
          "attribute 0 has no name"},
         {"WrongKind", [](AdvStepGraphOperator* t) { t->attributes = &kNoKind; },
-         "attribute a has kind 12; expected 0 to 11"},
+         "attribute a has kind 12; expected 0 to 11, or 13"},
         {"WrongFact", [](AdvStepGraphOperator* t) { t->attributes = &kNoTensor; },
          "attribute a has kind 9, and the table has no tensor of its name; expected one"},
     };

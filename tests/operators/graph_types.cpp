@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs graphs of one operator each, as a script says: test_graph_types.py writes it.
+// Runs small graphs, as a script says: test_graph_types.py writes it.
 //
 //   graph_types SCRIPT FOLDER
 //
 // A line is one of
-//   type NAME
+//   type NAME OPERATOR              begins an operator; the next lines are its own
 //   list NAME in|out COUNT          a dynamic input or output
 //   input NAME DTYPE FILE RANK DIM...
 //   const NAME DTYPE FILE RANK DIM...
+//   link NAME OPERATOR              an input that is the first output of an operator before it
 //   attr NAME KIND VALUE...
-//   run CASE OUTPUTS
+//   run CASE OUTPUTS [captured]     runs the graph of the operators so far; the last one has its
+//   outputs
 // and each run prints "CASE ok", or "CASE failed: MESSAGE", and a line "DTYPE DIM..." for each
 // output, whose bytes are in FOLDER/CASE.OUTPUT. A graph that computes runs again on a stream, in
-// device memory, and has to have the same outputs.
+// device memory, and if it is to be captured a second time by a model. All have to have the same
+// outputs.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -20,8 +23,10 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "acl/acl.h"
@@ -29,12 +34,6 @@
 #include "ge/ge_api.h"
 
 namespace {
-
-struct Input {
-    std::string name;
-    ge::Tensor tensor;
-    bool isConst;
-};
 
 // A handle that makes dynamic inputs and outputs of any type.
 class Grown : public ge::Operator {
@@ -89,24 +88,30 @@ class Script {
         std::string word;
         words >> word;
         if (word == "type") {
-            words >> type_;
-            inputs_.clear();
-            operator_ = ge::OperatorFactory::CreateOperator("tested", type_.c_str());
+            std::string type;
+            words >> type >> name_;
+            operators_[name_] = ge::OperatorFactory::CreateOperator(name_.c_str(), type.c_str());
         } else if (word == "list") {
             std::string name;
             std::string form;
             uint32_t count = 0;
             words >> name >> form >> count;
-            Grown(operator_).Grow(name, form == "in", count);
+            Grown(operators_[name_]).Grow(name, form == "in", count);
         } else if (word == "input" || word == "const") {
             ReadInput(words, word == "const");
+        } else if (word == "link") {
+            std::string name;
+            std::string source;
+            words >> name >> source;
+            operators_[name_].SetInput(name.c_str(), operators_[source], 0U);
         } else if (word == "attr") {
             ReadAttribute(words);
         } else if (word == "run") {
             std::string name;
             size_t outputs = 0;
-            words >> name >> outputs;
-            Run(name, outputs);
+            std::string captured;
+            words >> name >> outputs >> captured;
+            Run(name, outputs, !captured.empty());
         }
     }
 
@@ -125,12 +130,22 @@ class Script {
         std::vector<char> bytes((std::istreambuf_iterator<char>(stream)),
                                 std::istreambuf_iterator<char>());
         const ge::TensorDesc desc(ge::Shape(dims), ge::FORMAT_ND, static_cast<ge::DataType>(dtype));
-        inputs_.push_back(
-            {name, ge::Tensor(desc, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()),
-             isConst});
+        const ge::Tensor tensor(desc, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+        const std::string of = name_ + "." + name;
+        if (isConst) {
+            auto made = ge::op::Const(of.c_str()).set_attr_value(tensor);
+            operators_[name_].SetInput(name.c_str(), made);
+            sources_.push_back(made);
+            return;
+        }
+        auto made = ge::op::Data(of.c_str()).set_attr_index(static_cast<int64_t>(given_.size()));
+        operators_[name_].SetInput(name.c_str(), made);
+        sources_.push_back(made);
+        given_.push_back(tensor);
     }
 
     void ReadAttribute(std::istringstream& words) {
+        ge::Operator& operator_ = operators_[name_];
         std::string name;
         std::string kind;
         words >> name >> kind;
@@ -161,28 +176,16 @@ class Script {
         }
     }
 
-    void Run(const std::string& name, size_t outputs) {
-        std::vector<ge::Operator> sources;
-        std::vector<ge::Tensor> given;
-        for (const Input& input : inputs_) {
-            if (input.isConst) {
-                auto made = ge::op::Const(input.name.c_str()).set_attr_value(input.tensor);
-                operator_.SetInput(input.name.c_str(), made);
-                sources.push_back(made);
-                continue;
-            }
-            auto source =
-                ge::op::Data(input.name.c_str()).set_attr_index(static_cast<int64_t>(given.size()));
-            operator_.SetInput(input.name.c_str(), source);
-            sources.push_back(source);
-            given.push_back(input.tensor);
-        }
+    void Run(const std::string& name, size_t outputs, bool isCaptured) {
+        const std::vector<ge::Operator> sources = std::exchange(sources_, {});
+        const std::vector<ge::Tensor> given = std::exchange(given_, {});
+        const ge::Operator tested = std::exchange(operators_, {})[name_];
         std::vector<size_t> places(outputs);
         for (size_t place = 0; place < outputs; ++place) {
             places[place] = place;
         }
         ge::Graph graph("tested");
-        graph.SetInputs(sources).SetOutputs({{operator_, places}});
+        graph.SetInputs(sources).SetOutputs({{tested, places}});
         std::vector<ge::Tensor> results;
         const uint32_t id = id_++;
         if (session_.AddGraph(id, graph) != ge::SUCCESS ||
@@ -192,7 +195,7 @@ class Script {
             std::printf("%s failed: %s\n", name.c_str(), message.c_str());
             return;
         }
-        const std::string wrong = RunOnStream(id, given, results);
+        const std::string wrong = RunOnStream(id, given, results, isCaptured);
         if (!wrong.empty()) {
             std::printf("%s failed: %s\n", name.c_str(), wrong.c_str());
             return;
@@ -203,25 +206,46 @@ class Script {
         }
     }
 
-    // Returns what is wrong with the run.
+    // Queues a run on the stream, by a model if it is captured, and waits.
+    bool Queue(uint32_t id, const DeviceTensors& inputs, DeviceTensors* outputs, bool isCaptured) {
+        const auto queue = [&] {
+            return session_.RunGraphWithStreamAsync(id, stream_, inputs.tensors,
+                                                    outputs->tensors) == ge::SUCCESS;
+        };
+        if (!isCaptured) {
+            return queue() && aclrtSynchronizeStream(stream_) == ACL_SUCCESS;
+        }
+        aclmdlRI model = nullptr;
+        const bool isQueued =
+            aclmdlRICaptureBegin(stream_, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL) == ACL_SUCCESS &&
+            queue();
+        const bool hasEnded = aclmdlRICaptureEnd(stream_, &model) == ACL_SUCCESS;
+        const bool hasRun = isQueued && hasEnded &&
+                            aclmdlRIExecuteAsync(model, stream_) == ACL_SUCCESS &&
+                            aclrtSynchronizeStream(stream_) == ACL_SUCCESS;
+        return (!hasEnded || aclmdlRIDestroy(model) == ACL_SUCCESS) && hasRun;
+    }
+
+    // Returns what is wrong with the runs.
     std::string RunOnStream(uint32_t id, const std::vector<ge::Tensor>& given,
-                            const std::vector<ge::Tensor>& wanted) {
+                            const std::vector<ge::Tensor>& wanted, bool isCaptured) {
         const DeviceTensors inputs(given);
         DeviceTensors outputs(wanted);
-        for (ge::Tensor& output : outputs.tensors) {
-            std::memset(output.GetData(), 0xa5, output.GetSize());
-        }
-        if (session_.RunGraphWithStreamAsync(id, stream_, inputs.tensors, outputs.tensors) !=
-                ge::SUCCESS ||
-            aclrtSynchronizeStream(stream_) != ACL_SUCCESS) {
-            return std::string("on a stream: ") + ge::GEGetErrorMsgV2().GetString();
-        }
-        for (size_t place = 0; place < wanted.size(); ++place) {
-            const ge::Tensor& made = outputs.tensors[place];
-            if (made.GetTensorDesc().GetShape().GetDims() !=
-                    wanted[place].GetTensorDesc().GetShape().GetDims() ||
-                std::memcmp(made.GetData(), wanted[place].GetData(), made.GetSize()) != 0) {
-                return "on a stream: output " + std::to_string(place) + " differs";
+        for (int captured = 0; captured <= (isCaptured ? 1 : 0); ++captured) {
+            for (ge::Tensor& output : outputs.tensors) {
+                std::memset(output.GetData(), 0xa5, output.GetSize());
+            }
+            const std::string way = captured == 1 ? "captured: " : "on a stream: ";
+            if (!Queue(id, inputs, &outputs, captured == 1)) {
+                return way + ge::GEGetErrorMsgV2().GetString();
+            }
+            for (size_t place = 0; place < wanted.size(); ++place) {
+                const ge::Tensor& made = outputs.tensors[place];
+                if (made.GetTensorDesc().GetShape().GetDims() !=
+                        wanted[place].GetTensorDesc().GetShape().GetDims() ||
+                    std::memcmp(made.GetData(), wanted[place].GetData(), made.GetSize()) != 0) {
+                    return way + "output " + std::to_string(place) + " differs";
+                }
             }
         }
         return "";
@@ -241,9 +265,11 @@ class Script {
     std::string folder_;
     ge::Session session_;
     aclrtStream stream_ = nullptr;
-    std::string type_;
-    ge::Operator operator_;
-    std::vector<Input> inputs_;
+    // The graph that is made.
+    std::map<std::string, ge::Operator> operators_;
+    std::string name_;  // of the operator that is described
+    std::vector<ge::Operator> sources_;
+    std::vector<ge::Tensor> given_;
     uint32_t id_ = 0;
 };
 

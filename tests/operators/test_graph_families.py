@@ -47,7 +47,7 @@ def node_of(kind, call, values, wanted):
             outputs[word] = (argument["name"], wanted.get(argument["name"]))
         elif word in kinds:
             if value is not None:
-                attributes[word] = {"Bool": bool, "Float": float, "String": str, "Int": int}[kinds[word]](value)
+                attributes[word] = {"Bool": bool, "Float": float, "String": str, "Int": int, "ListInt": list}[kinds[word]](value)
         elif word not in inputs:
             if wanted.get(argument["name"]) is not None or not same(value, int(word) if word.isdigit() else
                                                                      LITERALS.get(word, word)):

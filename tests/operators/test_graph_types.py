@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of graph operators: graphs of one node each against torch on plain tensors."""
+"""Types of graph operators: graphs of one node, or of a few that compute what it reads, against torch on plain tensors."""
 
 import functools
 import json
@@ -36,14 +36,20 @@ def program(tmp_path_factory):
 class Node:
     """A node: inputs in the order of the type's, null where it is left out, and attributes.
 
-    A list stands for a dynamic input. `parts` is the number of outputs of a dynamic output, and `const` says whether
-    the inputs that are read while the graph is planned are Const operators."""
+    A list stands for a dynamic input, and a node for its first output. `parts` is the number of outputs of a dynamic
+    output. Const operators are the inputs that are read while the graph is planned, or with `const` "all" every one, or
+    with None none of them."""
 
-    def __init__(self, kind, inputs, *, parts=1, const=True, **attributes):
+    captured = False  # by a model, after the other runs
+
+    def __init__(self, kind, inputs, *, parts=1, const="read", **attributes):
         self.kind, self.inputs, self.parts, self.const, self.attributes = kind, inputs, parts, const, attributes
 
     def as_data(self):
-        return Node(self.kind, self.inputs, parts=self.parts, const=False, **self.attributes)
+        inputs = [value.as_data() if isinstance(value, Node) else [
+            one.as_data() if isinstance(one, Node) else one for one in value] if isinstance(value, list) else value
+            for value in self.inputs]
+        return Node(self.kind, inputs, parts=self.parts, const=None, **self.attributes)
 
     def outputs(self):
         """The number of outputs."""
@@ -51,26 +57,39 @@ class Node:
         return sum(self.parts if name in row["lists"] else 1 for name in row["outputs"])
 
     def lines(self, folder, case):
-        """The lines of a script for the node, whose tensors are written."""
+        """The lines of a script for a graph of the node, whose tensors are written."""
+        yield from self.described(folder, case, "tested")
+        yield f"run {case} {self.outputs()}{' captured' * self.captured}"
+
+    def described(self, folder, case, name):
+        """The lines of the nodes that it takes, and of itself under a name."""
         row = types()[self.kind]
-        yield f"type {self.kind}"
-        for name, tensor in zip(row["inputs"], self.inputs):
-            if isinstance(tensor, list):
-                yield f"list {name} in {len(tensor)}"
-                for place, member in enumerate(tensor):
-                    yield self.input(folder, case, f"{name}{place}", member, "input")
-            elif tensor is not None:
-                yield self.input(folder, case, name, tensor, "const" if self.const and name in row["read"] else "input")
-        for name in row["outputs"]:
-            if name in row["lists"]:
-                yield f"list {name} out {self.parts}"
+        inputs = []
+        for word, value in zip(row["inputs"], self.inputs):
+            members = [(f"{word}{place}", one) for place, one in enumerate(value)] if isinstance(value, list) else [(word, value)]
+            inputs += [(word, member, one) for member, one in members if one is not None]
+        for _, member, value in inputs:
+            if isinstance(value, Node):
+                yield from value.described(folder, case, f"{name}.{member}")
+        yield f"type {self.kind} {name}"
+        for word, value in zip(row["inputs"], self.inputs):
+            if isinstance(value, list):
+                yield f"list {word} in {len(value)}"
+        for word, member, value in inputs:
+            if isinstance(value, Node):
+                yield f"link {member} {name}.{member}"
+            else:
+                const = self.const == "all" or (self.const == "read" and word in row["read"])
+                yield self.input(folder, f"{case}.{name}", member, value, "const" if const else "input")
+        for word in row["outputs"]:
+            if word in row["lists"]:
+                yield f"list {word} out {self.parts}"
         for each in row["attributes"]:
             if each["name"] in self.attributes:
                 value = self.attributes[each["name"]]
                 words = (" ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
                          if isinstance(value, str) else repr(value + 0))
                 yield f"attr {each['name']} {each['kind']} {words}"
-        yield f"run {case} {self.outputs()}"
 
     @staticmethod
     def input(folder, case, name, tensor, form):
@@ -256,7 +275,14 @@ def sliced(kind):
             ([1, 2], [2, 3], [1, 1], (1, 2, 0, 0, 0), x[:2, 2:]),
             ([0, 0, 1], [0, 0, 3], [1, 1, 1], (0, 0, 2, 0, 1), x[0, ..., 1:3]),
             ([0, 2, 3], [0, 3, 9], [1, 1, 1], (0, 0, 0, 1, 2), x[None, 2, 3:9]),
-            ([4], [4], [1], (0, 0, 0, 0, 0), x[4:4])):
+            ([4], [4], [1], (0, 0, 0, 0, 0), x[4:4]),
+            # Backwards: torch has no such slices.
+            ([3, 4], [0, 0], [-1, -2], (0, 0, 0, 0, 0), x[1:4].flip(0)[:, [4, 2]]),
+            ([0, 1], [0, 4], [-1, 1], (1, 1, 0, 0, 0), x.flip(0)[:, 1:4]),
+            ([-1, 99, 0], [-9, -9, 6], [-3, -1, 2], (0, 0, 0, 0, 0), x[[3, 0]].flip(1)[:, :, ::2]),
+            ([0, 1, 0, 5], [0, 9, 0, 2], [1, 1, 1, -2], (0, 0, 4, 1, 2), x[1][None, ..., [5, 3]]),
+            ([1, 5], [3, 0], [-1, -1], (0, 0, 0, 0, 0), x[:0, :4]),
+            ([2], [1], [-2**63], (0, 0, 0, 0, 0), x[2:3])):
         attributes = dict(zip(masks, bits))
         if kind.endswith("D"):
             yield Node(kind, [x], begin=begin, end=end, strides=steps, **attributes), [wanted]
@@ -275,6 +301,13 @@ def convolved(kind):
         wanted = F.conv2d(F.pad(x.float(), (0, 3, 2, 1)), filters.float(), bias.float(), 1, 0, 1, 2).to(dtype)
         yield Node(kind, [x, filters, bias, None], strides=[1, 1, 1, 1], groups=2, data_format="NCHW",
                    pads=[2, 1, 0, 3]), [wanted]
+        # NHWC has filters of HWCN.
+        last, turned = x.permute(0, 2, 3, 1), filters.permute(2, 3, 1, 0)
+        yield Node(kind, [last, turned, bias, None], strides=[1, 1, 1, 1], groups=2, pads=[2, 1, 0, 3]), [
+            wanted.permute(0, 2, 3, 1)]
+        wanted = F.conv2d(F.pad(x.float(), (1, 0, 2, 1)), filters.float(), None, (2, 1), 0, (1, 2), 2).to(dtype)
+        yield Node(kind, [last, turned, None, None], strides=[1, 2, 1, 1], dilations=[1, 1, 2, 1], groups=2,
+                   pads=[2, 1, 1, 0], data_format="NHWC"), [wanted.permute(0, 2, 3, 1)]
 
 
 def same_pads(size, kernel, stride):
@@ -538,6 +571,10 @@ CASES = {
         ([X, I[:2], X[:2, :2] + 1], {"axis": 1}, [X.scatter(1, I[:2], X[:2, :2] + 1)]),
         ([X, I, X[:, :2]], {"axis": -1, "reduction": "add"}, [X.scatter_add(1, I, X[:, :2])]),
         ([X, I, X[:, :2]], {"axis": 1, "reduction": "mul"}, [X.scatter_reduce(1, I, X[:, :2], "prod")])),
+    "Shape": listed(([X], {}, [torch.tensor([3, 4], dtype=torch.int32)]), ([X[:, :0]], {"dtype": 9}, [ints(3, 0)]),
+                    ([X[0, 0]], {}, [torch.empty(0, dtype=torch.int32)])),
+    "Size": listed(([X], {}, [torch.tensor(12, dtype=torch.int32)]), ([X[0, 0]], {"dtype": 9}, [torch.tensor(1)])),
+    "Rank": listed(([X], {}, [torch.tensor(2, dtype=torch.int32)]), ([X[0, 0]], {}, [torch.tensor(0, dtype=torch.int32)])),
     "Expand": listed(([X[:1], ints(5, 4)], {}, [X[:1].expand(5, 4)])),
     "Permute": listed(([X], {"order": [1, 0]}, [X.t()])),
     "Tril": listed(([X], {"diagonal": 1}, [X.tril(1)])), "Triu": listed(([X], {}, [X.triu()])),
@@ -599,7 +636,8 @@ REFUSED = [
     (Node("Slice", [X, ints(1, 0), ints(3, 4)]), "offsets is .1, 0. and size is .3, 4.; expected a part of x, which is .3, 4."),
     (Node("Slice", [X, ints(-2**63, 0), ints(-1, 4)]), "offsets is .-9223372036854775808, 0.*expected a part of x"),
     (Node("Slice", [X, ints(1), ints(3)]), "offsets has 1 numbers; expected 2, one for each dim of x"),
-    (Node("StridedSlice", [X, ints(2), ints(0), ints(-1)]), "strides is .-1.; expected numbers of at least 1"),
+    (Node("StridedSlice", [X, ints(2), ints(0), ints(0)]), "strides is .0.; expected numbers that are not 0"),
+    (Node("StridedSlice", [X, ints(2), ints(0), ints(-1)], shrink_axis_mask=1), "strides is .-1.; .* more than 0"),
     (Node("StridedSlice", [X, ints(0, 0, 0), ints(1, 1, 1), ints(1, 1, 1)]), "expected at most one number for each dim of x"),
     (Node("StridedSlice", [X, ints(5), ints(6), ints(1)], shrink_axis_mask=1), "begin is 5; expected -3 to 2"),
     (Node("Fill", [ints(-1), X[0, 0]]), "tested"),
@@ -624,7 +662,9 @@ REFUSED = [
     # Texts and layers.
     (Node("Einsum", [[X]], N=1, equation="i->j"), "tested.*einsum"),
     (Node("Conv2D", [X, X, None, None], strides=[1, 1, 1, 1], pads=[0, 0, 0, 0], data_format="NCHW"), "x has 2 dims; expected 4"),
-    (Node("Conv2D", [IMAGES, IMAGES, None, None], strides=[1, 1, 1, 1], pads=[0, 0, 0, 0]), "data_format is NHWC; expected NCHW"),
+    (Node("Conv2D", [IMAGES, X, None, None], strides=[1, 1, 1, 1], pads=[0, 0, 0, 0]), "filter has 2 dims; expected 4"),
+    (Node("Conv2D", [IMAGES, IMAGES, None, None], strides=[1, 1, 1, 1], pads=[0, 0, 0, 0], dilations=[1, 1, 2, 1]),
+     "filter has 3 numbers along an axis, dilated by 2; expected one or more, within 4 of x with pads of 0 and 0"),
     (Node("Conv2D", [IMAGES, IMAGES, None, None], strides=[1, 1, 1, 1], pads=[0, -1, 0, 0], data_format="NCHW"),
      "pads is .0, -1, 0, 0.; expected four numbers of at least 0"),
     (Node("Conv2D", [IMAGES, IMAGES, None, None], strides=[1, 2, 1, 1], pads=[0, 0, 0, 0], data_format="NCHW"),
@@ -650,10 +690,53 @@ REFUSED = [
           input_layout="TND"), "actualSeqQLenOptional"),
     (Node("AvgPoolV2", [IMAGES], ksize=[1, 1, 2, 2], strides=[1, 1, 2, 2], pads=[0, 0, 0, 3]),
      "paddings has 0 in front and 3 behind; expected an element of self in each window of 2"),
-    (Node("DynamicQuant", [X, None, I[0]]), "group_index is linked; expected no link"),
     (Node("DynamicQuantV2", [X, None, None], quant_mode="perrow"), "quantMode is perrow"),
+    (Node("Shape", [X], dtype=0), "dtype is 0; expected 3 .INT32. or 9 .INT64."),
+    (Node("Shape", [torch.empty(0, 2**40)]), "dtype is 3 .INT32.; expected 9 .INT64., as a result is 1099511627776"),
+    # Constant inputs that operators compute.
+    (Node("Reshape", [X, Node("FloorDiv", [ints(12), ints(0)], const="all")]), "tested.shape of type FloorDiv failed"),
+    (Node("Reshape", [X, Node("Pack", [[ints(12)[0], ints(2)[0]]], N=2, const="all")]), "shape is .12, 2.; expected a shape of the 12"),
     (Node("ArgMaxV2", [X, ints(0)], dtype=99), "data type undefined for output y"),
 ]
+
+
+def constant(kind, *inputs, **attributes):
+    """A node whose inputs are Const operators, apart from nodes."""
+    return Node(kind, list(inputs), const="all", **attributes)
+
+
+def size_of(x, axis):
+    """The nodes of exported graphs for a size of x: a number without dims."""
+    return constant("GatherV2", Node("Shape", [x], dtype=9), ints(axis)[0], ints(0))
+
+
+COMPUTED = {  # inputs that are read while the graph is planned, and that other nodes compute
+    "concat": (Node("Reshape", [X, constant("ConcatV2", [ints(2), ints(-1)], ints(0), N=2)]), X.reshape(2, 6)),
+    "sizes": (Node("Reshape", [X, Node("Pack", [[size_of(X, 1), size_of(X, 0)]], N=2)]), X.reshape(4, 3)),
+    "product": (Node("Reshape", [X, Node("ExpandDims", [constant("Mul", size_of(X, 1), ints(3)[0]), ints(0)])]), X.flatten()),
+    "rank": (Node("ReduceSum", [X, Node("Range", [ints(1, dtype=torch.int32)[0], Node("Rank", [X]), ints(1, dtype=torch.int32)[0]])]),
+             X.sum(1)),
+    "size": (Node("Range", [ints(0)[0], Node("Size", [X], dtype=9), ints(1)[0]]), torch.arange(12)),
+    "shape": (Node("Fill", [Node("Shape", [X]), torch.tensor(1.5)]), torch.full((3, 4), 1.5)),
+    "slice": (Node("Slice", [X, constant("Sub", ints(2, 1), ints(1, 1)), constant("Cast", torch.tensor([2.7, 3.2]), dst_type=3)]),
+              X[1:3, :3]),
+    "shape of a node": (Node("BroadcastTo", [X[:1], Node("Shape", [Node("MatMul", [X.t().repeat(2, 1), X])], dtype=9)]),
+                        X[:1].expand(8, 4)),
+    "strided": (Node("BroadcastTo", [X[0, 0], Node("StridedSlice", [Node("Shape", [IMAGES]), ints(-1), ints(-4), ints(-1)])]),
+                torch.zeros(4, 4, 3)),
+    "twice": (Node("Tile", [Node("Reshape", [X, constant("Mul", ints(2, 3), ints(2, 1))]), constant("Add", ints(0, 1), ints(1, 1))]),
+              X.reshape(4, 3).repeat(1, 2)),
+    "none": (Node("Reshape", [X[0, :1], Node("Shape", [X[0, 0]])]), X[0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_elements_that_operators_compute_are_read(program, tmp_path, name):
+    node, wanted = COMPUTED[name]
+    node.captured = True  # no Data is read
+    for outputs in run(program, tmp_path, [node, node.as_data()]):
+        assert not isinstance(outputs, str), outputs
+        torch.testing.assert_close(outputs[0], wanted)
 
 
 @pytest.fixture(scope="session")

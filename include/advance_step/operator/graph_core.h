@@ -27,7 +27,7 @@ typedef enum {
     ADVSTEP_GRAPH_LIST_BOOL = 6,
     ADVSTEP_GRAPH_TEXT = 7, /* String in the IR */
     ADVSTEP_GRAPH_TYPE = 8, /* Type in the IR: an aclDataType */
-    /* These three are no attributes in the IR, but facts of the table's tensor of the same name.
+    /* The others are no attributes in the IR, but facts of the table's tensor of the same name.
      * The first two are the elements of an input, which graph mode reads on the host while it plans
      * the node; none if the node leaves it out. They are a LIST_INT if they are whole numbers, and
      * a LIST_DOUBLE otherwise. */
@@ -36,7 +36,10 @@ typedef enum {
     /* The tensor is a dynamic input or output: a list. The value, an Int, is the number of its
      * tensors, which follow one another wherever an array has an entry for each tensor. */
     ADVSTEP_GRAPH_LIST_LENGTH = 11,
-    ADVSTEP_GRAPH_LIST_DOUBLE = 12 /* of values only */
+    ADVSTEP_GRAPH_LIST_DOUBLE = 12, /* of values only */
+    /* The dims of an input, a LIST_INT. The calls read no element of it, and it may have no memory,
+     * so that graph mode may run the node before the input has been computed. */
+    ADVSTEP_GRAPH_INPUT_DIMS = 13
 } AdvStepGraphKind;
 
 /// An attribute of a type.

@@ -94,7 +94,7 @@ class GraphRun {
         std::vector<SharedMemory> bound(count + call.outputs.size());
         std::vector<void*> addresses(bound.size());
         for (size_t input = 0; input < count; ++input) {
-            if (call.inputs[input]) {
+            if (call.inputs[input] && !call.kind->inputs[input].hasDimsOnly) {
                 ADVSTEP_GRAPH_RETURN_IF_ERROR(BindInput(call, input, &bound[input]));
                 addresses[input] = bound[input]->address();
             }
@@ -175,12 +175,24 @@ Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
                  std::optional<int32_t> deviceId, VariableStore* variables,
                  std::vector<ge::Tensor>* outputs) {
     RunPlan plan;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, &plan));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, deviceId, &plan));
     VariableStore::Lease lease;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(variables->Acquire(model, &lease));
     DeviceContext context;  // destroyed after the memory
     ADVSTEP_GRAPH_RETURN_IF_ERROR(context.Open(deviceId));
     return GraphRun(model, plan, context).Run(&lease, outputs);
+}
+
+Outcome RunPart(const GraphModel& model, const RunPlan& part, std::optional<int32_t> deviceId,
+                ge::Tensor* output) {
+    const SavedContext saved;
+    DeviceContext context;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(context.Open(deviceId));
+    VariableStore::Lease none;
+    std::vector<ge::Tensor> outputs;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(GraphRun(model, part, context).Run(&none, &outputs));
+    *output = outputs.front();
+    return {};
 }
 
 }  // namespace advstep::graph

@@ -9,6 +9,7 @@
 #include "graph/tensor.h"
 #include "src/graph/ir/graph_model.h"
 #include "src/graph/ir/outcome.h"
+#include "src/graph/run/run_plan.h"
 #include "src/graph/run/variable_store.h"
 
 namespace advstep::graph {
@@ -19,5 +20,10 @@ namespace advstep::graph {
 Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
                  std::optional<int32_t> deviceId, VariableStore* variables,
                  std::vector<ge::Tensor>* outputs);
+
+/// Runs a part of a plan that needs no Variable and has one output, in the calling thread, whose
+/// current context stays. The tensors of all sources are in host memory.
+Outcome RunPart(const GraphModel& model, const RunPlan& part, std::optional<int32_t> deviceId,
+                ge::Tensor* output);
 
 }  // namespace advstep::graph

@@ -218,8 +218,19 @@ Outcome ReadFact(const ModelNode& node, const OperatorKind& kind, const AdvStepG
         all->values.push_back(value);
         return {};
     }
-    const std::optional<size_t> input = kind.places[first].input;
-    return ReadInput(node, fact, input ? inputs[*input] : KnownInput(), all);
+    const std::optional<size_t> place = kind.places[first].input;
+    const KnownInput input = place ? inputs[*place] : KnownInput();
+    if (fact.kind == ADVSTEP_GRAPH_INPUT_DIMS) {
+        AdvStepGraphValue value{};
+        value.kind = ADVSTEP_GRAPH_LIST_INT;
+        if (input.desc != nullptr) {
+            value.list = all->integers.emplace_back(input.desc->dims).data();
+            value.count = input.desc->dims.size();
+        }
+        all->values.push_back(value);
+        return {};
+    }
+    return ReadInput(node, fact, input, all);
 }
 
 }  // namespace

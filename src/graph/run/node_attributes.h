@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tied calls of a node take beside tensors: its attributes, the elements of inputs that
-// are read while it is planned, and the lengths of its lists.
+// are read while it is planned, the dims of inputs, and the lengths of its lists.
 
 #pragma once
 

@@ -136,9 +136,10 @@ Outcome MakeKind(const ModelNode& node, const AdvStepGraphOperator& tie, Operato
         ADVSTEP_GRAPH_RETURN_IF_ERROR(AddTensor(node, tensor, kind));
         kind->counts.push_back(1);
         if (kind->places.back().input) {
-            kind->inputs[*kind->places.back().input].isRead =
-                IsFact(tie, tensor, ADVSTEP_GRAPH_INPUT_INTS) ||
-                IsFact(tie, tensor, ADVSTEP_GRAPH_INPUT_NUMBERS);
+            InputRule& rule = kind->inputs[*kind->places.back().input];
+            rule.isRead = IsFact(tie, tensor, ADVSTEP_GRAPH_INPUT_INTS) ||
+                          IsFact(tie, tensor, ADVSTEP_GRAPH_INPUT_NUMBERS);
+            rule.hasDimsOnly = IsFact(tie, tensor, ADVSTEP_GRAPH_INPUT_DIMS);
         }
     }
     for (const OutputRule& rule : kind->outputs) {

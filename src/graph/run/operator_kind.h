@@ -19,7 +19,8 @@ namespace advstep::graph {
 struct InputRule {
     std::string name;
     bool isOptional;
-    bool isRead = false;  // graph mode reads its elements while it plans the node
+    bool isRead = false;       // graph mode reads its elements while it plans the node
+    bool hasDimsOnly = false;  // the calls read none of its elements
 };
 
 struct OutputRule {

@@ -4,11 +4,14 @@
 #include "src/graph/run/run_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "src/graph/ir/graph_model.h"
 #include "src/graph/ir/tensor.h"
+#include "src/graph/run/graph_run.h"
 #include "src/graph/run/operator_kind.h"
+#include "src/graph/run/plan_part.h"
 
 namespace advstep::graph {
 namespace {
@@ -16,9 +19,14 @@ namespace {
 // Makes the plan of a run.
 class Planner {
  public:
-    Planner(const GraphModel& model, PlanFor use, const std::vector<ge::Tensor>* read,
-            RunPlan* plan)
-        : model_(model), use_(use), read_(read), plan_(*plan), kinds_(model.nodes.size()) {}
+    Planner(const GraphModel& model, PlanFor use, std::optional<int32_t> deviceId,
+            const std::vector<ge::Tensor>* read, RunPlan* plan)
+        : model_(model),
+          use_(use),
+          deviceId_(deviceId),
+          read_(read),
+          plan_(*plan),
+          kinds_(model.nodes.size()) {}
 
     Outcome Make(const std::vector<ge::Tensor>& inputs) {
         plan_ = {};
@@ -193,30 +201,45 @@ class Planner {
         return {};
     }
 
-    // Finds the elements of an input on which the plan depends: those of a Const, or of a tensor of
-    // the run.
+    // Finds the elements of an input on which the plan depends: those of a Const, of a tensor of
+    // the run, or what operators make of these. The planner keeps them.
     Outcome FindElements(const ModelNode& node, const std::string& input, size_t value,
                          const uint8_t** bytes) {
-        const PlannedValue& planned = plan_.values[value];
-        const PlannedSource* const source =
-            planned.source ? &plan_.sources[*planned.source] : nullptr;
-        if (source == nullptr || source->value != value ||
-            model_.nodes[source->node].IsVariable()) {
-            return Fail(
-                kInnerError,
-                "input {} of {} is read before the run, and comes from {}; expected a Const "
-                "or a Data",
-                input, Describe(node), Describe(model_.nodes[FindSource(node, input)->node]));
+        RunPlan part;
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(
+            PartFor(model_, plan_, value, "input " + input + " of " + Describe(node), &part));
+        bool areKnown = true;
+        for (PlannedSource& source : part.sources) {
+            if (source.input) {
+                NoteRead(*source.input);
+                source.tensor = read_ != nullptr ? (*read_)[*source.input] : source.tensor;
+                // Whoever asks for links only may have tensors in device memory.
+                plan_.hasShapes = plan_.hasShapes &&
+                                  source.tensor.GetSize() == part.values[source.value].desc.bytes;
+                areKnown = plan_.hasShapes;
+            }
         }
-        const ge::Tensor* tensor = &source->tensor;
-        if (source->input) {
-            plan_.readInputs.push_back(*source->input);
-            tensor = read_ != nullptr ? &(*read_)[*source->input] : tensor;
-            // Whoever asks for links only may have tensors in device memory.
-            plan_.hasShapes = plan_.hasShapes && tensor->GetSize() == planned.desc.bytes;
+        if (part.calls.empty()) {
+            *bytes = areKnown ? part.sources.front().tensor.GetData() : nullptr;
+            return {};
         }
-        *bytes = !source->input || plan_.hasShapes ? tensor->GetData() : nullptr;
+        if (!plan_.hasShapes) {
+            *bytes = nullptr;
+            return {};
+        }
+        ge::Tensor& made = computed_[value];
+        if (made.GetSize() == 0) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(RunPart(model_, part, deviceId_, &made));
+        }
+        *bytes = made.GetData();
         return {};
+    }
+
+    void NoteRead(size_t input) {
+        const auto& known = plan_.readInputs;
+        if (std::find(known.begin(), known.end(), input) == known.end()) {
+            plan_.readInputs.push_back(input);
+        }
     }
 
     // Reads the attributes of an operator, and asks it for shapes.
@@ -247,8 +270,10 @@ class Planner {
 
     const GraphModel& model_;
     const PlanFor use_;
+    const std::optional<int32_t> deviceId_;
     const std::vector<ge::Tensor>* const read_;
     RunPlan& plan_;
+    std::map<size_t, ge::Tensor> computed_;  // elements of values that operators make
     std::vector<std::shared_ptr<const OperatorKind>> kinds_;  // of the nodes; null: a source
     std::vector<size_t> firstValues_;                         // index of each node's first value
 };
@@ -409,8 +434,9 @@ ge::Tensor InitialValueOf(const ModelNode& variable) {
 }
 
 Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, PlanFor use,
-                 RunPlan* plan, const std::vector<ge::Tensor>* read) {
-    return Planner(model, use, read, plan).Make(inputs);
+                 std::optional<int32_t> deviceId, RunPlan* plan,
+                 const std::vector<ge::Tensor>* read) {
+    return Planner(model, use, deviceId, read, plan).Make(inputs);
 }
 
 Outcome PlanStream(const GraphModel& model, const RunPlan& plan, const StreamMemory& memory,

@@ -68,11 +68,13 @@ enum class PlanFor {
     kLinks,   // tensors stand for unknown shapes
 };
 
-/// Makes all checks of a run that need no data, and infers all shapes.
+/// Makes all checks of a run that need no data, and infers all shapes. Elements on which the plan
+/// depends, and which operators compute, are computed on the device with this number.
 /// @param[in] read  tensors of host memory in the place of those inputs on whose elements the plan
 ///                  depends; null: inputs themselves are in host memory
 Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, PlanFor use,
-                 RunPlan* plan, const std::vector<ge::Tensor>* read = nullptr);
+                 std::optional<int32_t> deviceId, RunPlan* plan,
+                 const std::vector<ge::Tensor>* read = nullptr);
 
 /// A copy of device memory, or an operator call.
 struct StreamStep {

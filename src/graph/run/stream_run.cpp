@@ -39,7 +39,10 @@ Outcome StreamBinding::Make(const GraphModel& model, const RunStream& stream,
                             RunMemory* memory, std::unique_ptr<StreamBinding>* made) {
     made->reset(new StreamBinding(memory));
     StreamBinding* const binding = made->get();
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, &binding->plan_, &read));
+    int32_t device = 0;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl("aclrtGetDevice", aclrtGetDevice(&device)));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        MakePlan(model, inputs, PlanFor::kRun, device, &binding->plan_, &read));
     binding->read_ = read;
     binding->stream_ = stream;
     const RunPlan& plan = binding->plan_;
@@ -280,7 +283,7 @@ Outcome StreamRuns::FindRead(const GraphModel& model, const std::vector<ge::Tens
         }
     }
     RunPlan plan;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kLinks, &plan));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kLinks, {}, &plan));
     *indices = plan.readInputs;
     const std::lock_guard<std::mutex> lock(mutex_);
     readInputs_ = std::move(plan.readInputs);

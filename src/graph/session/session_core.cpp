@@ -56,7 +56,8 @@ Outcome SessionCore::BuildGraph(uint32_t graphId, const std::vector<ge::Tensor>&
         ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
     }
     RunPlan plan;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(*entry->model, inputs, PlanFor::kShapes, &plan));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        MakePlan(*entry->model, inputs, PlanFor::kShapes, deviceId_, &plan));
     return variables_.Check(*entry->model);
 }
 

@@ -131,8 +131,8 @@ Outcome Compile(const GraphModel& model, std::optional<int32_t> deviceId, Summar
             input.SetTensorDesc(ge::TensorDesc(ge::Shape({0}), ge::FORMAT_ND, ge::DT_INT64));
         }
     }
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(
-        MakePlan(model, inputs, state.isStatic ? PlanFor::kShapes : PlanFor::kLinks, &plan));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(
+        model, inputs, state.isStatic ? PlanFor::kShapes : PlanFor::kLinks, deviceId, &plan));
     state.isStatic = state.isStatic && plan.hasShapes;
     if (state.isStatic) {
         DeviceContext context;

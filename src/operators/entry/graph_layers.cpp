@@ -101,21 +101,58 @@ const aclTensor* AsNchw(GraphNode& node, const aclTensor* tensor, const Dims& nh
     return node.View(tensor, {n, c, h, w}, {h * w * c, 1, w * c, c}, 0);
 }
 
+// Returns how many windows of a convolution lie along one dim. Phase one checks the sizes.
+int64_t ConvolvedSize(const ConvolutionOf& conv, size_t axis, int64_t size, int64_t kernel) {
+    int64_t wide = 0;
+    int64_t window = 0;
+    if (__builtin_add_overflow(conv.pads[axis], conv.pads[axis + 2], &wide) ||
+        __builtin_add_overflow(wide, size, &wide) ||
+        __builtin_mul_overflow(conv.dilations[axis], kernel - 1, &window) || kernel < 1 ||
+        window >= wide) {
+        RefuseNode("filter has " + std::to_string(kernel) + " numbers along an axis, dilated by " +
+                   std::to_string(conv.dilations[axis]) + "; expected one or more, within " +
+                   std::to_string(size) + " of x with pads of " + std::to_string(conv.pads[axis]) +
+                   " and " + std::to_string(conv.pads[axis + 2]));
+    }
+    return (wide - window - 1) / conv.strides[axis] + 1;
+}
+
+// Makes the views of a convolution of NHWC, and sizes y.
+void TurnConvolution(GraphNode& node, ConvolutionOf* conv) {
+    const AdvStepTensorView x = ViewOf(conv->x);
+    const AdvStepTensorView filter = ViewOf(conv->filter);
+    RequireImages("filter", filter);
+    const Dims made{x.dims[0], ConvolvedSize(*conv, 0, x.dims[1], filter.dims[0]),
+                    ConvolvedSize(*conv, 1, x.dims[2], filter.dims[1]), filter.dims[3]};
+    conv->x = AsNchw(node, conv->x, {x.dims, x.dims + 4});
+    conv->y = AsNchw(node, node.Sized(conv->y, made), made);
+    const int64_t h = filter.dims[0];
+    const int64_t w = filter.dims[1];
+    const int64_t c = filter.dims[2];
+    const int64_t n = filter.dims[3];
+    conv->filter = node.View(conv->filter, {n, c, h, w}, {1, n, w * c * n, c * n}, 0);
+}
+
 }  // namespace
 
-ConvolutionOf ReadConvolution(const GraphNode& node, const aclTensor* x, const aclTensor* offset,
-                              const NumberList& strides, const NumberList& pads,
-                              const NumberList& dilations, const char* dataFormat) {
+ConvolutionOf ReadConvolution(GraphNode& node, const aclTensor* x, const aclTensor* filter,
+                              const aclTensor* y, const aclTensor* offset,
+                              const ConvolutionRule& rule) {
     (void)node.Without(offset);
     RequireImages("x", ViewOf(x));
-    if (IsChannelsLast(dataFormat)) {
-        RefuseNode(
-            "data_format is NHWC; expected NCHW, since the order of the filter's dims with NHWC is "
-            "not known here");
-    }
     (void)node.IsFloating(x, "x");
-    RequirePads(pads);
-    return {PairOf(strides, false), FrontsThenBacks(pads), PairOf(dilations, false)};
+    RequirePads(rule.pads);
+    const bool isLast = IsChannelsLast(rule.dataFormat);
+    ConvolutionOf conv{x,
+                       filter,
+                       y,
+                       PairOf(rule.strides, isLast),
+                       FrontsThenBacks(rule.pads),
+                       PairOf(rule.dilations, isLast)};
+    if (isLast) {
+        TurnConvolution(node, &conv);
+    }
+    return conv;
 }
 
 PoolOf ReadPool(GraphNode& node, const aclTensor* x, const aclTensor* y, const PoolRule& rule) {

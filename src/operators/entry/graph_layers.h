@@ -11,15 +11,28 @@
 
 namespace advstep_operators {
 
-/// A convolution of images of NCHW with a filter of NCHW.
+/// A convolution: the attributes of its type.
+struct ConvolutionRule {
+    NumberList strides;
+    NumberList pads;  // top, bottom, left, right
+    NumberList dilations;
+    const char* dataFormat;
+};
+
+/// A convolution whose images and filter are views of NCHW. With NHWC the filter's own dims are
+/// those of HWCN.
 struct ConvolutionOf {
+    const aclTensor* x;
+    const aclTensor* filter;
+    const aclTensor* y;
     std::vector<int64_t> strides;
     std::vector<int64_t> pads;  // top, left, bottom, right
     std::vector<int64_t> dilations;
 };
-ConvolutionOf ReadConvolution(const GraphNode& node, const aclTensor* x, const aclTensor* offset,
-                              const NumberList& strides, const NumberList& pads,
-                              const NumberList& dilations, const char* dataFormat);
+/// Sizes y with NHWC.
+ConvolutionOf ReadConvolution(GraphNode& node, const aclTensor* x, const aclTensor* filter,
+                              const aclTensor* y, const aclTensor* offset,
+                              const ConvolutionRule& rule);
 
 /// How a pooling chooses its windows: the attributes of its type.
 struct PoolRule {

@@ -48,13 +48,15 @@ using PhaseTwoFunction = aclnnStatus (*)(void* workspace, uint64_t workspaceSize
 class GraphNode;
 
 /// The dtype of an output: that of its result, of a tensor, the value of an attribute, or always
-/// the same one.
+/// the same one. If an attribute is not negative, it may be another.
 struct GraphOutput {
     enum Like : uint8_t { kResult, kTensor, kAttribute, kFixed };
 
     uint32_t tensor;  // its place in the table
     Like like;
-    uint32_t place;  // of the tensor or the attribute; or the dtype
+    uint32_t place;        // of the tensor or the attribute; or the dtype
+    int32_t chooser = -1;  // the place of the attribute that chooses; -1: none
+    aclDataType other = ACL_DT_UNDEFINED;
 };
 
 /// A type of graph operators. It and all that it points to are static data.

@@ -22,6 +22,9 @@ using OwnTensor = std::unique_ptr<aclTensor, DestroyTensor>;
 
 aclDataType TypeOf(const GraphNode& node, const GraphOutput& output, aclDataType ofResult,
                    const AdvStepTensorView* views) {
+    if (output.chooser >= 0 && node.Int(static_cast<size_t>(output.chooser)) >= 0) {
+        return output.other;
+    }
     switch (output.like) {
         case GraphOutput::kTensor:
             return views[node.First(output.place)].dataType;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <string>
 
 namespace advstep_operators {
@@ -54,18 +56,26 @@ void RequireCount(const NumberList& list, size_t count, const char* of) {
 
 // The part of one dim that a strided slice takes.
 struct Taken {
-    int64_t first;
+    int64_t first;  // the least place
     int64_t count;
 };
 
-// Takes begin to end by steps from a dim. Numbers beyond the dim are cut to it.
-Taken Take(int64_t dim, int64_t begin, int64_t end, int64_t step) {
-    const auto cut = [dim](int64_t place) {
-        return std::clamp<int64_t>(place < 0 ? place + dim : place, 0, dim);
+// Takes begin to end by steps from a dim; without a begin or an end, from or to its edge. Numbers
+// beyond the dim are cut to it. The count is that of a slice whose last step may be cut short.
+Taken Take(int64_t dim, std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step) {
+    const int64_t least = step > 0 ? 0 : -1;
+    const int64_t most = step > 0 ? dim : dim - 1;
+    const auto cut = [&](int64_t place) {
+        return std::clamp<int64_t>(place < 0 ? place + dim : place, least, most);
     };
-    const int64_t first = cut(begin);
-    const int64_t length = std::max<int64_t>(cut(end) - first, 0);
-    return {first, length / step + (length % step != 0 ? 1 : 0)};
+    const int64_t first = begin ? cut(*begin) : step > 0 ? least : most;
+    const int64_t last = end ? cut(*end) : step > 0 ? most : least;
+    const auto length =
+        static_cast<uint64_t>(std::max<int64_t>(step > 0 ? last - first : first - last, 0));
+    const auto size = step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
+    const auto count = static_cast<int64_t>(length / size + (length % size != 0 ? 1 : 0));
+    return {step > 0 || count == 0 ? std::max<int64_t>(first, 0) : first + (count - 1) * step,
+            count};
 }
 
 }  // namespace
@@ -76,6 +86,26 @@ int64_t AxisOf(const char* name, int64_t axis, int64_t rank) {
                    std::to_string(-rank) + " to " + std::to_string(rank - 1));
     }
     return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<int64_t> RankOf(const NumberList& dims) { return {static_cast<int64_t>(dims.count)}; }
+
+std::vector<int64_t> SizeOf(const NumberList& dims) {
+    return {CountOf(Dims(dims.begin(), dims.end()))};
+}
+
+std::vector<int64_t> IndexOf(const std::vector<int64_t>& numbers, int64_t dtype) {
+    if (dtype != ACL_INT32 && dtype != ACL_INT64) {
+        RefuseNode("dtype is " + std::to_string(dtype) + "; expected 3 (INT32) or 9 (INT64)");
+    }
+    const bool isWide = dtype == ACL_INT64;
+    for (const int64_t number : numbers) {
+        if (!isWide && number > std::numeric_limits<int32_t>::max()) {
+            RefuseNode("dtype is 3 (INT32); expected 9 (INT64), as a result is " +
+                       std::to_string(number));
+        }
+    }
+    return numbers;
 }
 
 const aclTensor* Reshaped(GraphNode& node, const aclTensor* x, const NumberList& shape) {
@@ -181,17 +211,61 @@ const aclTensor* PartOf(GraphNode& node, const aclTensor* x, const NumberList& o
     return node.View(x, made, strides, CountOf(made) > 0 ? offset : 0);
 }
 
-const aclTensor* StridedPartOf(GraphNode& node, const aclTensor* x, const NumberList& begin,
-                               const NumberList& end, const NumberList& strides,
-                               const SliceMasks& masks) {
-    const Dims dims = DimsOf(x);
-    const Dims steps = StridesOf(dims);
-    RequireCount(end, begin.count, "as begin has");
-    RequireCount(strides, begin.count, "as begin has");
-    const auto has = [](int64_t mask, uint64_t place) { return (mask >> place & 1) != 0; };
+bool IsForward(const NumberList& strides) {
+    return std::all_of(strides.begin(), strides.end(), [](int64_t step) { return step >= 0; });
+}
+
+namespace {
+
+bool Has(int64_t mask, uint64_t place) { return (mask >> place & 1) != 0; }
+
+// Collects the dims of a strided slice, and those of x that they take in order.
+class Slicing {
+ public:
+    explicit Slicing(const Dims& dims) : dims_(dims), steps_(StridesOf(dims)) {}
+
+    void Keep(size_t count) {
+        for (; count > 0 && axis_ < dims_.size(); --count, ++axis_) {
+            made.push_back(dims_[axis_]);
+            strides.push_back(steps_[axis_]);
+        }
+    }
+    void Insert() {
+        made.push_back(1);
+        strides.push_back(1);
+    }
+    void Shrink(int64_t begin) {
+        offset += AxisOf("begin", begin, dims_[axis_]) * steps_[axis_];
+        ++axis_;
+    }
+    void Cut(std::optional<int64_t> begin, std::optional<int64_t> end, int64_t step) {
+        const Taken taken = Take(dims_[axis_], begin, end, step);
+        offset += taken.first * steps_[axis_];
+        if (step < 0) {
+            backward.push_back(static_cast<int64_t>(made.size()));
+        }
+        made.push_back(taken.count);
+        // With two places or more a step is shorter than the dim, so that it has a negative.
+        strides.push_back(taken.count > 1 ? std::abs(step) * steps_[axis_] : steps_[axis_]);
+        ++axis_;
+    }
+
+    Dims made;
+    Dims strides;
+    Dims backward;
+    int64_t offset = 0;
+
+ private:
+    const Dims& dims_;
+    const Dims steps_;
+    size_t axis_ = 0;
+};
+
+// Returns how many dims of x the numbers are for.
+size_t NamedDims(const NumberList& begin, const SliceMasks& masks, const Dims& dims) {
     uint64_t named = begin.count > 32 ? begin.count : 0;
     for (uint64_t place = 0; named < 32 && place < begin.count; ++place) {
-        named += !has(masks.ellipsis, place) && !has(masks.newAxis, place) ? 1 : 0;
+        named += !Has(masks.ellipsis, place) && !Has(masks.newAxis, place) ? 1 : 0;
     }
     if (named > dims.size() || (masks.ellipsis & (masks.ellipsis - 1)) != 0) {
         RefuseNode("begin is " + TextOf(begin) + " and ellipsis_mask " +
@@ -199,44 +273,46 @@ const aclTensor* StridedPartOf(GraphNode& node, const aclTensor* x, const Number
                    "; expected at most one number for each dim of x, which is " + TextOfDims(dims) +
                    ", and one ellipsis");
     }
-    Dims made;
-    Dims madeSteps;
-    int64_t offset = 0;
-    size_t axis = 0;
-    const auto keep = [&](size_t count) {
-        for (; count > 0 && axis < dims.size(); --count, ++axis) {
-            made.push_back(dims[axis]);
-            madeSteps.push_back(steps[axis]);
-        }
-    };
+    return named;
+}
+
+}  // namespace
+
+StridedPart StridedPartOf(GraphNode& node, const aclTensor* x, const NumberList& begin,
+                          const NumberList& end, const NumberList& strides,
+                          const SliceMasks& masks) {
+    const Dims dims = DimsOf(x);
+    RequireCount(end, begin.count, "as begin has");
+    RequireCount(strides, begin.count, "as begin has");
+    const size_t named = NamedDims(begin, masks, dims);
+    Slicing slicing(dims);
     for (uint64_t place = 0; place < begin.count; ++place) {
-        if (has(masks.ellipsis, place)) {
-            keep(dims.size() - named);
+        if (Has(masks.ellipsis, place)) {
+            slicing.Keep(dims.size() - named);
             continue;
         }
-        if (has(masks.newAxis, place)) {
-            made.push_back(1);
-            madeSteps.push_back(1);
+        if (Has(masks.newAxis, place)) {
+            slicing.Insert();
             continue;
         }
         const int64_t step = strides.values[place];
-        if (step < 1) {
+        const bool isOne = Has(masks.shrinkAxis, place);
+        if (step == 0 || (isOne && step < 0)) {
             RefuseNode("strides is " + TextOf(strides) +
-                       "; expected numbers of at least 1, since others are not computed here");
+                       "; expected numbers that are not 0, and with a bit of shrink_axis_mask more "
+                       "than 0");
         }
-        if (has(masks.shrinkAxis, place)) {
-            offset += AxisOf("begin", begin.values[place], dims[axis]) * steps[axis];
+        if (isOne) {
+            slicing.Shrink(begin.values[place]);
         } else {
-            const Taken taken = Take(dims[axis], has(masks.begin, place) ? 0 : begin.values[place],
-                                     has(masks.end, place) ? dims[axis] : end.values[place], step);
-            offset += taken.first * steps[axis];
-            made.push_back(taken.count);
-            madeSteps.push_back(taken.count > 1 ? step * steps[axis] : steps[axis]);
+            slicing.Cut(Has(masks.begin, place) ? std::nullopt : std::optional(begin.values[place]),
+                        Has(masks.end, place) ? std::nullopt : std::optional(end.values[place]),
+                        step);
         }
-        ++axis;
     }
-    keep(dims.size());
-    return node.View(x, made, madeSteps, CountOf(made) > 0 ? offset : 0);
+    slicing.Keep(dims.size());
+    const int64_t offset = CountOf(slicing.made) > 0 ? slicing.offset : 0;
+    return {node.View(x, slicing.made, slicing.strides, offset), slicing.backward};
 }
 
 std::vector<int64_t> EqualParts(GraphNode& node, const aclTensor* x, int64_t axis,
@@ -377,6 +453,27 @@ const aclTensor* SeriesOf(GraphNode& node, const aclTensor* y, const Number& sta
 
 const aclTensor* SizedAs(GraphNode& node, const aclTensor* y, const aclTensor* x) {
     return node.Sized(y, DimsOf(x));
+}
+
+const aclTensor* RoundedAs(GraphNode& node, const aclTensor* y, const aclTensor* x,
+                           int64_t dstType) {
+    constexpr int64_t kInOne = 8;
+    Dims dims = DimsOf(x);
+    if (dstType == ACL_INT32 && !dims.empty()) {
+        dims.back() /= kInOne;  // phase one checks that nothing remains
+    }
+    return node.Sized(y, dims);
+}
+
+const aclTensor* RowScalesOf(GraphNode& node, const aclTensor* scale, const aclTensor* x,
+                             const char* mode) {
+    Dims dims = DimsOf(x);
+    if (std::strcmp(mode, "pertensor") == 0) {
+        dims = {1};
+    } else if (!dims.empty()) {
+        dims.pop_back();
+    }
+    return node.Sized(scale, dims);
 }
 
 }  // namespace advstep_operators

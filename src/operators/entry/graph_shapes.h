@@ -14,6 +14,11 @@ namespace advstep_operators {
 /// Returns the axis counted from the front. `name` is that of the attribute or input for messages.
 int64_t AxisOf(const char* name, int64_t axis, int64_t rank);
 
+/// Facts of a shape. `IndexOf` checks that the numbers fit an index of a dtype, INT32 or INT64.
+std::vector<int64_t> RankOf(const NumberList& dims);
+std::vector<int64_t> SizeOf(const NumberList& dims);
+std::vector<int64_t> IndexOf(const std::vector<int64_t>& numbers, int64_t dtype);
+
 /// Views of a contiguous tensor with another shape.
 const aclTensor* Reshaped(GraphNode& node, const aclTensor* x, const NumberList& shape);
 const aclTensor* WithAxes(GraphNode& node, const aclTensor* x, const NumberList& axes);
@@ -33,9 +38,15 @@ struct SliceMasks {
     int64_t newAxis;
     int64_t shrinkAxis;
 };
-const aclTensor* StridedPartOf(GraphNode& node, const aclTensor* x, const NumberList& begin,
-                               const NumberList& end, const NumberList& strides,
-                               const SliceMasks& masks);
+/// A part whose dims go forward, and those of its dims that are to be turned round.
+struct StridedPart {
+    const aclTensor* x;
+    std::vector<int64_t> backward;
+};
+bool IsForward(const NumberList& strides);
+StridedPart StridedPartOf(GraphNode& node, const aclTensor* x, const NumberList& begin,
+                          const NumberList& end, const NumberList& strides,
+                          const SliceMasks& masks);
 
 /// Returns the sizes of the parts of a tensor along an axis, and sizes the outputs: equal parts, or
 /// sizes of which one may be -1.
@@ -65,5 +76,12 @@ const aclTensor* SeriesOf(GraphNode& node, const aclTensor* y, const Number& sta
                           const Number& limit, const Number& delta);
 /// Gives an output the shape of a tensor.
 const aclTensor* SizedAs(GraphNode& node, const aclTensor* y, const aclTensor* x);
+
+/// Sizes the numbers that x is rounded to, of which an INT32 has eight, and the scales of its rows,
+/// or with the mode pertensor the one of all. Groups of rows are data, so kernels cannot tell them.
+const aclTensor* RoundedAs(GraphNode& node, const aclTensor* y, const aclTensor* x,
+                           int64_t dstType);
+const aclTensor* RowScalesOf(GraphNode& node, const aclTensor* scale, const aclTensor* x,
+                             const char* mode);
 
 }  // namespace advstep_operators

@@ -16,7 +16,7 @@ LIBRARIES = pathlib.Path(os.environ.get("LIBRARIES_OF_OPERATORS", ROOT / "build/
 
 DTYPES = {torch.float32: 0, torch.float16: 1, torch.int8: 2, torch.int32: 3, torch.uint8: 4, torch.int16: 6,
           torch.int64: 9, torch.float64: 11, torch.bool: 12, torch.complex64: 16, torch.complex128: 17,
-          torch.bfloat16: 27}
+          torch.bfloat16: 27, torch.float8_e5m2: 35, torch.float8_e4m3fn: 36, torch.float8_e8m0fnu: 37}
 INT4 = 29
 ND = 2
 

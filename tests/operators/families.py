@@ -12,6 +12,7 @@ import family_distribute
 import family_experts
 import family_flash
 import family_gates
+import family_mx
 import family_norms
 import family_optimizers
 import family_quant
@@ -19,7 +20,7 @@ import family_rotary
 import family_sampling
 import loops
 
-MODULES = (family_norms, family_rotary, family_gates, family_quant, family_experts, family_sampling,
+MODULES = (family_norms, family_rotary, family_gates, family_quant, family_mx, family_experts, family_sampling,
            family_flash, family_attention, family_optimizers, family_distribute)
 CASES = {f"aclnn{name}": case for module in MODULES for name, case in module.CASES.items()}
 TABLES = {"norms", "rotary", "gates", "quant", "experts", "cache", "sampling", "flash", "attention",

@@ -34,7 +34,7 @@ def layout(tensor, number):
 
 
 SCALARS = {"alpha": 2, "beta": 0.5, "value": 3, "other": 2, "clipValueMin": -0.5, "clipValueMax": 0.75, "min": -0.5,
-           "max": 0.75, "threshold": 0.25, "exponent": 2, "negativeSlope": 0.1, "scale": 1.5, "inputScale": 1.25,
+           "max": 0.75, "threshold": 0.25, "exponent": 2, "negativeSlope": 0.1, "scale": 1.5, "inputScale": 1.25, "lambda": 0.5, "shiftBits": 2,
            "weight": 0.25, "self": 2, "pScalar": 2, "ord": 2, "fillValue": 3, "scalar": 1.5, "lambd": 0.5, "p": 2,
            "maxNorm": 1, "prob": 0.25, "start": 1, "end": 9, "step": 2, "dim": 0, "betaOptional": 0.5, "alphaOptional": 2}
 NUMBERS = {"dim": 0, "reduction": 1, "diagonal": 1, "mode": 1, "approximate": 1, "k": 2, "decimals": 1, "groups": 2,
@@ -224,6 +224,8 @@ RECIPES = {
     "aclnnMm": lambda n: v(self=rand(3, 4), mat2=rand(4, 5)),
     "aclnnMv": lambda n: v(self=rand(4, 3).t(), vec=rand(4)),
     "aclnnDot": lambda n: v(self=rand(6), tensor=rand(6)),
+    "aclnnSum": lambda n: v(tensors=[rand(3, 4), rand(4), rand(3, 1)]),
+    "aclnnSumV2": lambda n: v(tensors=[rand(3, 4), rand(4), rand(3, 1)]),
     "aclnnGer": lambda n: v(self=rand(3), vec2=rand(4)),
     "aclnnGemm": lambda n: v(A=rand(4, 3), B=rand(4, 5), C=rand(3, 5), alpha=2.0, beta=0.5, transA=1, transB=0),
     "aclnnTriangularSolve": lambda n: v(self=rand(4, 2), A=rand(4, 4) + 5 * torch.eye(4), upper=True, transpose=True,
@@ -358,9 +360,97 @@ RECIPES = {
     "aclnnForeachNonFiniteCheckAndUnscale": lambda n: v(scaledGrads=[rand(3), rand(4)], foundInf=torch.zeros(1),
                                                         invScale=torch.tensor([0.5])),
 }
-for _kind in ("Linear1d", "Nearest1d", "Nearest2d", "Nearest3d", "Bilinear2d", "Bicubic2d", "Trilinear3d",
+
+
+def _unpool(name):
+    three = "3d" in name
+    x = rand(2, 3, 6, 6, 6) if three else rand(2, 3, 6, 6)
+    n = 3 if three else 2
+    pool = torch.ops.aten.max_pool3d_with_indices if three else torch.ops.aten.max_pool2d_with_indices
+    y, indices = pool(x, [2] * n, [2] * n, [0] * n, [1] * n, False)
+    return v(self=y, indices=indices.int(), outputSize=[6] * n, stride=[2] * n, padding=[0] * n)
+
+
+def _pad_backward(name):
+    n = int(name[name.index("Pad") + 3])
+    x, padding = rand(2, 3, *[5, 4, 6][:n]), [1, 2, 2, 0, 1, 1][:2 * n]
+    return v(gradOutput=torch.randn_like(torch.nn.functional.pad(x, padding)), self=x, padding=padding)
+
+
+def _parts():
+    """The statistics of three processes and what they are of."""
+    x = rand(6, 3, 5)
+    parts = x.split([1, 2, 3])
+    mean = torch.stack([part.mean((0, 2)) for part in parts])
+    invstd = torch.stack([(part.var((0, 2), unbiased=False) + 1e-5).rsqrt() for part in parts])
+    return v(input=x, mean=mean, invstd=invstd, runningMean=rand(3), runningVar=rand(3).abs(), momentum=0.25, eps=1e-5,
+             counts=torch.tensor([5.0, 10.0, 15.0]))
+
+
+def _part(**more):
+    x = rand(4, 3, 5)
+    mean, invstd = _norm_stats(x, [0, 2])
+    return v(input=x, weight=rand(3), mean=mean.flatten(), invstd=invstd.flatten(), **more)
+
+
+def _reduced(name):
+    return v(gradOutput=rand(), self=rand(3, 4), target=torch.rand(3, 4), reduction=1, logTarget=False)
+
+
+_EVEN = torch.tensor([-1.5, -0.5, 0.25, 0.5, 1.0])
+RECIPES.update({
+    **{f"aclnnReflectionPad{n}dBackward": _pad_backward for n in (1, 2, 3)},
+    **{f"aclnnReplicationPad{n}dBackward": _pad_backward for n in (1, 2, 3)},
+    "aclnnMaxUnpool2d": _unpool, "aclnnMaxUnpool3d": _unpool,
+    "aclnnBatchNormStats": lambda n: v(input=rand(4, 3, 5), eps=1e-5),
+    "aclnnBatchNormGatherStatsWithCounts": lambda n: _parts(),
+    "aclnnBatchNormElemt": lambda n: _part(bias=rand(3), eps=1e-5),
+    "aclnnBatchNormElemtBackward": lambda n: _part(gradOut=rand(4, 3, 5), sumDy=rand(3), sumDyXmu=rand(3),
+                                                   counter=torch.tensor([20, 20], dtype=torch.int32)),
+    "aclnnBatchNormReduceBackward": lambda n: _part(gradOut=rand(4, 3, 5), inputG=True, weightG=True, biasG=True),
+    "aclnnBinaryCrossEntropyWithLogits": lambda n: v(self=rand(3, 4), target=torch.rand(3, 4), weightOptional=torch.rand(3, 4),
+                                                     posWeightOptional=torch.rand(4), reduction=1),
+    "aclnnBinaryCrossEntropyWithLogitsBackward": lambda n: v(
+        gradOutput=rand(), self=rand(3, 4), target=torch.rand(3, 4), weightOptional=torch.rand(3, 4),
+        posWeightOptional=torch.rand(4), reduction=1),
+    "aclnnKlDivBackward": _reduced, "aclnnL1LossBackward": _reduced,
+    "aclnnMultilabelMarginLoss": lambda n: v(self=rand(3, 5), target=torch.tensor([[1, 3, -1, 0, 0]] * 3), reduction=1),
+    "aclnnBincount": lambda n: v(self=ints(7, 20), weights=rand(20), minlength=9),
+    "aclnnCumsumV2": lambda n: v(self=rand(3, 4), dim=1, exclusive=True, reverse=True),
+    "aclnnHistc": lambda n: v(self=rand(30), bins=5, min=-1, max=1),
+    "aclnnBucketize": lambda n: v(self=rand(3, 4), boundaries=_EVEN, outInt32=True, right=True),
+    "aclnnSearchSorted": lambda n: v(sortedSequence=_EVEN, self=rand(3, 4), outInt32=False, right=False, sorter=None),
+    "aclnnSearchSorteds": lambda n: v(sortedSequence=_EVEN, self=0.5, outInt32=False, right=True, sorter=None),
+    "aclnnIndexCopy": lambda n: v(selfRef=rand(3, 4), dim=0, index=torch.tensor([2, 0]), source=rand(2, 4)),
+    "aclnnIndexFill": lambda n: v(self=rand(3, 4), dim=0, index=torch.tensor([2, 0]), value=3),
+    "aclnnIndexFillTensor": lambda n: v(self=rand(3, 4), dim=0, index=[2, 0], value=3),
+    "aclnnInplacePut": lambda n: v(selfRef=rand(3, 4), index=ints(12, 5), source=rand(5), accumulate=True),
+    "aclnnTake": lambda n: v(self=rand(3, 4), index=ints(12, 2, 5, dtype=torch.int32)),
+    "aclnnIsInScalarTensor": lambda n: v(element=2, testElements=ints(4, 5), assumeUnique=False, invert=True),
+    "aclnnIsInTensorScalar": lambda n: v(element=ints(4, 5), testElement=2, assumeUnique=False, invert=False),
+    "aclnnLogSpace": lambda n: v(start=1, end=3, steps=7, base=2.0),
+    "aclnnRepeatInterleaveTensor": lambda n: v(repeats=ints(3, 6), outputSize=0),
+    "aclnnUniqueDim": lambda n: v(self=ints(2, 9, 2), sorted=True, returnInverse=True, dim=0),
+    "aclnnInplaceAddr": lambda n: v(selfRef=rand(3, 4), vec1=rand(3), vec2=rand(4), betaOptional=0.5, alphaOptional=2),
+    "aclnnInplaceAddrV2": lambda n: v(selfRef=rand(3, 4), vec1=rand(3), vec2=rand(4), betaOptional=0.5, alphaOptional=2),
+    "aclnnAddrV2": lambda n: v(self=rand(3, 4), vec1=rand(3), vec2=rand(4), betaOptional=0.5, alphaOptional=2),
+    "aclnnInplaceAddbmm": lambda n: v(selfRef=rand(3, 5), batch1=rand(2, 3, 4), batch2=rand(2, 4, 5), beta=0.5, alpha=2),
+    "aclnnCdist": lambda n: v(x1=rand(2, 3, 4), x2=rand(2, 5, 4), p=2.0, compute_mode=1),
+    "aclnnPdist": lambda n: v(self=rand(5, 3), p=2.0),
+    "aclnnGer": lambda n: v(self=rand(3), vec2=rand(4)),
+    "aclnnLinalgCholesky": lambda n: (lambda a: v(self=a @ a.mT + torch.eye(4), upper=True))(rand(2, 4, 4)),
+    "aclnnLinalgCross": lambda n: v(self=rand(4, 3), other=rand(4, 3), dim=-1),
+    "aclnnLogdet": lambda n: (lambda a: v(self=a @ a.mT + torch.eye(4)))(rand(4, 4)),
+    "aclnnSlogdet": lambda n: v(self=rand(2, 4, 4)), "aclnnTrace": lambda n: v(self=rand(3, 4)),
+    "aclnnQr": lambda n: v(self=rand(4, 3), some=False),
+    "aclnnMaskedScale": lambda n: v(self=rand(3, 4), mask=ints(2, 3, 4, dtype=torch.uint8), scale=1.25),
+    "aclnnVar": lambda n: v(self=rand(3, 4), dim=[], unbiased=False, keepdim=True),
+    "aclnnLogit": lambda n: v(input=torch.rand(3, 4), eps=-1.0),
+    "aclnnLogitGrad": lambda n: v(x=torch.rand(3, 4), dy=rand(3, 4), eps=0.25),
+})
+for _kind in ("NearestExact1d", "NearestExact2d", "NearestExact3d", "Linear1d", "Nearest1d", "Nearest2d", "Nearest3d", "Bilinear2d", "Bicubic2d", "Trilinear3d",
               "Bilinear2dAA", "Bicubic2dAA"):
-    for _end in ("", "Backward", "BackwardV2", "Grad"):
+    for _end in ("", "V2", "Backward", "BackwardV2", "Grad"):
         RECIPES[f"aclnnUpsample{_kind}{_end}"] = _upsample
 
 

@@ -166,6 +166,71 @@ def unscaled(gradients, found, scale):
     return [gradient * scale.reshape(()) for gradient in gradients], torch.maximum(found, torch.full_like(found, bad))
 
 
+def product_of(self, *rest):
+    """Products of float16 and bfloat16 are rounded once."""
+    *dims, dtype = rest
+    asked = dtype or (self.dtype if self.is_floating_point() or self.is_complex() else torch.int64)
+    wide = torch.float32 if asked in (torch.float16, torch.bfloat16) else asked
+    return torch.prod(self, *dims, dtype=wide).to(asked)
+
+
+def cumsum_ways(self, dim, exclusive, reverse):
+    moved = self.flip(dim) if reverse else self
+    sums = moved.cumsum(dim)
+    if exclusive:
+        sums = torch.cat([torch.zeros_like(sums.narrow(dim, 0, 1)), sums.narrow(dim, 0, self.shape[dim] - 1)], dim)
+    return sums.flip(dim) if reverse else sums
+
+
+def channels(statistics, x):
+    return statistics.double().reshape([1, -1] + [1] * (x.dim() - 2))
+
+
+def norm_stats(x, eps):
+    x = x.double().transpose(0, 1).flatten(1)
+    return x.mean(1).float(), (x.var(1, unbiased=False) + eps).rsqrt().float()
+
+
+def norm_of_parts(mean, invstd, running_mean, running_var, momentum, eps, counts):
+    """Adds the parts one after another, as the textbook has it."""
+    total, middle, squares = 0.0, 0.0, 0.0
+    for m, i, n in zip(mean.double(), invstd.double(), counts.double()):
+        apart = m - middle
+        squares = squares + (i ** -2 - eps) * n + apart ** 2 * total * n / (total + n)
+        middle, total = middle + apart * n / (total + n), total + n
+    results = (middle, (squares / total + eps).rsqrt(), running_mean.double() * (1 - momentum) + middle * momentum,
+               running_var.double() * (1 - momentum) + squares / (total - 1) * momentum)
+    return [result.float() for result in results]
+
+
+def norm_elemt(x, weight, bias, mean, invstd):
+    return ((x - channels(mean, x)) * channels(invstd, x) * channels(weight, x) + channels(bias, x)).float()
+
+
+def norm_reduce(grad, x, mean, invstd, *_):
+    dims = [0, *range(2, x.dim())]
+    sums, along = grad.double().sum(dims), (grad.double() * (x - channels(mean, x))).sum(dims)
+    return sums.float(), along.float(), (along * invstd).float(), sums.float()
+
+
+def norm_elemt_backward(grad, x, mean, invstd, weight, sums, along, counter):
+    total = counter.sum().double()
+    moved = (x - channels(mean, x)) * channels(invstd, x) ** 2 * channels(along, x) / total
+    return ((grad - channels(sums, x) / total - moved) * channels(invstd, x) * channels(weight, x)).float()
+
+
+def differentiated(loss):
+    """The gradient of a reduced loss of self, by torch's own in float64."""
+    def gradient(grad, self, target, *rest):
+        rest = [one.double() if isinstance(one, torch.Tensor) else one for one in rest]
+        with torch.enable_grad():
+            x = self.double().requires_grad_()
+            result = loss(x, target.double(), *rest)
+            result.backward(grad.double().expand_as(result))
+        return x.grad.to(self.dtype)
+    return gradient
+
+
 def numbers(tensor, _):
     return tensor.tolist()
 
@@ -194,6 +259,13 @@ HELPERS = {
     "Indices": lambda indices: [None if one is None else one if one.dtype == torch.bool else one.long()
                                 for one in indices],
     "IndexOf": lambda values, _: torch.tensor(list(values)), "at": _At(),
+    "ProductOf": product_of, "CumsumWays": cumsum_ways, "BatchNormStats": norm_stats, "BatchNormOfParts": norm_of_parts,
+    "BatchNormElemt": norm_elemt, "BatchNormReduceBackward": norm_reduce, "BatchNormElemtBackward": norm_elemt_backward,
+    "Correction": int, "KlGradient": differentiated(lambda x, target, reduction, logs: torch.nn.functional.kl_div(
+        x, target, reduction=["none", "mean", "sum"][reduction], log_target=logs)),
+    "LogitsGradient": differentiated(lambda x, target, weight, more, reduction: torch.ops.aten.binary_cross_entropy_with_logits(
+        x, target, weight, more, reduction)),
+    "GradientOfMean": lambda grad, self, reduction: grad / self.numel() if reduction == 1 else grad,
 }
 
 def ordered_product(a):
@@ -211,6 +283,11 @@ WHOLE = {
     * a["alpha"] + a["C"] * a["beta"],
     "aclnnEye": lambda a: torch.eye(a["n"], a["m"], dtype=a["out"].dtype),
     "aclnnLinspace": lambda a: torch.linspace(a["start"], a["end"], a["steps"], dtype=torch.float64),
+    "aclnnLogSpace": lambda a: torch.logspace(a["start"], a["end"], a["steps"], a["base"], dtype=torch.float64),
+    "aclnnQr": lambda a: torch.linalg.qr(a["self"], "reduced" if a["some"] else "complete"),
+    "aclnnSearchSorted": lambda a: torch.searchsorted(a["sortedSequence"], a["self"], out_int32=a["outInt32"], right=a["right"]),
+    "aclnnSearchSorteds": lambda a: torch.searchsorted(a["sortedSequence"], a["self"], out_int32=a["outInt32"], right=a["right"]),
+    "aclnnSoftshrinkBackward": lambda a: torch.ops.aten.softshrink_backward(a["gradOutput"], a["self"], a["lambda"]),
     "aclnnInplaceFillTensor": lambda a: torch.full_like(a["selfRef"], a["value"].item()),
     "aclnnConvDepthwise2d": lambda a: convolve(a["self"], a["weight"], a["bias"], a["stride"], a["padding"],
                                                a["dilation"], False, [], a["self"].shape[1]),

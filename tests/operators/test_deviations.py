@@ -417,3 +417,42 @@ def test_a_list_of_scalars_has_no_holes(device):
     with pytest.raises(aclnn.Failed, match="scalars has null as a member; expected a scalar") as info:
         run(device, "ForeachAddScalarList", [torch.ones(2)], [None], [torch.zeros(2)])
     assert info.value.code == 161001
+
+
+@pytest.mark.parametrize("dtype, wanted", [(torch.float16, 1.8623046875), (torch.bfloat16, 1.6484375)])
+def test_a_product_is_rounded_once(device, dtype, wanted):
+    """Float16: 1.009765625 ^ 64 = 1.86257; bfloat16: 1.0078125 ^ 64 = 1.64554. Rounded at each step they are 1.8447 and 1.625."""
+    x, out = torch.full((64,), 1.01, dtype=dtype), torch.zeros(1, dtype=dtype)
+    run(device, "ProdDim", x, 0, True, dtype, out)
+    assert out.item() == wanted
+    out = torch.zeros((), dtype=dtype)
+    run(device, "Prod", x, dtype, out)
+    assert out.item() == wanted
+
+
+def test_float8_is_converted(device):
+    x, out = torch.tensor([1.0, -0.3, 448.0, 1.0625]), torch.zeros(4).to(torch.float8_e4m3fn)
+    run(device, "Cast", x, torch.float8_e4m3fn, out)
+    assert out.view(torch.uint8).tolist() == [0x38, 0xAA, 0x7E, 0x38]  # 1.0625 lies between 1 and 1.125
+    back = torch.zeros(4)
+    run(device, "Cast", out, torch.float32, back)
+    assert back.tolist() == [1.0, -0.3125, 448.0, 1.0]
+    with pytest.raises(aclnn.Failed, match="not implemented for 'Float8_e4m3fn'"):
+        run(device, "Add", out, out, 1.0, out.clone())
+
+
+def test_a_block_of_float8(device):
+    """The example of the specification's text: 8, 64 and 512 become powers of two of E4M3."""
+    x = torch.tensor([[0.0, 8.0, 64.0, 512.0]])
+    y, scale = torch.zeros(1, 4).to(torch.float8_e4m3fn), torch.full((1, 1, 2), 9, dtype=torch.uint8).view(torch.float8_e8m0fnu)
+    run(device, "DynamicMxQuant", x, -1, "rint", 36, 32, 0, y, scale)
+    assert scale.view(torch.uint8).flatten().tolist() == [128, 0]  # 2^(9 - 8)
+    assert y.float().tolist() == [[0.0, 4.0, 32.0, 256.0]]
+    with pytest.raises(aclnn.Failed, match="scaleAlg is 2; expected 0 to 1"):
+        run(device, "DynamicMxQuant", x, -1, "rint", 36, 32, 2, y, scale)
+    with pytest.raises(aclnn.Failed, match="blocksize is 16; expected a multiple of 32"):
+        run(device, "DynamicMxQuant", x, -1, "rint", 36, 16, 0, y, scale)
+    with pytest.raises(aclnn.Failed, match="dstType is 35; expected the number of the dtype of yOut, 36"):
+        run(device, "DynamicMxQuant", x, -1, "rint", 35, 32, 0, y, scale)
+    with pytest.raises(aclnn.Failed, match="roundModeOptional is floor; expected rint"):
+        run(device, "DynamicMxQuant", x, -1, "floor", 36, 32, 0, y, scale)

@@ -30,6 +30,8 @@ def check(name, word, output, wanted):
         assert ((found - most).abs() <= 0.5 + NEAR_HALF).all(), (word, output, wanted.values)
     elif isinstance(wanted, aclnn.Int4):
         assert torch.equal(output.read(), wanted.numbers), (word, output.read(), wanted.numbers)
+    elif wanted.dtype.is_floating_point and wanted.dtype.itemsize == 1:
+        assert torch.equal(output.view(torch.uint8), wanted.view(torch.uint8)), (word, output, wanted)
     elif wanted.dtype.is_floating_point:
         exact = FUNCTIONS[name]["table"] == EXACT and "Weight" not in name
         relative, absolute = (0, 0) if exact else TOLERANCES[wanted.dtype]

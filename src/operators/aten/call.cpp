@@ -155,6 +155,12 @@ std::optional<at::ScalarType> TypeOf(aclDataType dataType) {
             return at::kComplexFloat;
         case ACL_COMPLEX128:
             return at::kComplexDouble;
+        case ACL_FLOAT8_E5M2:
+            return at::kFloat8_e5m2;
+        case ACL_FLOAT8_E4M3FN:
+            return at::kFloat8_e4m3fn;
+        case ACL_FLOAT8_E8M0:
+            return at::kFloat8_e8m0fnu;
         default:
             return std::nullopt;
     }

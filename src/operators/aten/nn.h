@@ -61,6 +61,36 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> LayerNormBackward(
     const at::Tensor& mean, const at::Tensor& rstd, const at::Tensor& weight,
     const at::Tensor& bias, std::array<bool, 3> mask);
 
+/// A batch norm in parts: the statistics of one process, those of all of them, with running ones
+/// (undefined where the call has none), and the two ways through it. Statistics have an element for
+/// each channel, those of several processes a row for each, and `counts` the elements of each.
+std::tuple<at::Tensor, at::Tensor> BatchNormStats(const at::Tensor& input, double eps);
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> BatchNormOfParts(
+    const at::Tensor& mean, const at::Tensor& invstd, const at::Tensor& runningMean,
+    const at::Tensor& runningVar, double momentum, double eps, const at::Tensor& counts);
+at::Tensor BatchNormElemt(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+                          const at::Tensor& mean, const at::Tensor& invstd);
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> BatchNormReduceBackward(
+    const at::Tensor& gradOut, const at::Tensor& input, const at::Tensor& mean,
+    const at::Tensor& invstd, bool inputG, bool weightG, bool biasG);
+at::Tensor BatchNormElemtBackward(const at::Tensor& gradOut, const at::Tensor& input,
+                                  const at::Tensor& mean, const at::Tensor& invstd,
+                                  const at::Tensor& weight, const at::Tensor& sumDy,
+                                  const at::Tensor& sumDyXmu, const at::Tensor& counter);
+
+/// Returns the gradient of each element's loss, for that of the reduced loss: 0 none, 1 mean, 2
+/// sum.
+at::Tensor GradientOfMean(const at::Tensor& gradOutput, const at::Tensor& self, int64_t reduction);
+
+/// Returns the gradient of a divergence of Kullback and Leibler.
+at::Tensor KlGradient(const at::Tensor& gradOutput, const at::Tensor& self,
+                      const at::Tensor& target, int64_t reduction, bool logTarget);
+
+/// Returns the gradient of a cross entropy of logits.
+at::Tensor LogitsGradient(const at::Tensor& gradOutput, const at::Tensor& self,
+                          const at::Tensor& target, const at::Tensor& weight,
+                          const at::Tensor& posWeight, int64_t reduction);
+
 /// Returns the labels of a CTC loss, once they and the lengths are known to be within logProbs.
 at::Tensor Labels(const at::Tensor& targets, const at::Tensor& logProbs,
                   at::IntArrayRef inputLengths, at::IntArrayRef targetLengths);

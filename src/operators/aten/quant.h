@@ -32,6 +32,11 @@ void TransQuantParam(Call& call);
 /// Numbers of INT32 as INT4.
 void ConvertWeightToHalves(Call& call);
 
+/// Blocks of x along an axis as FLOAT8, with a power of two for each (microscaling formats of the
+/// Open Compute Project); and x from these.
+void DynamicMxQuant(Call& call);
+void AntiMxQuant(Call& call);
+
 /// x1 @ x2 with exact sums, times scales, plus offset or bias.
 void QuantMatmul(Call& call);
 

@@ -20,4 +20,14 @@ inline std::vector<int64_t> DimsOf(at::IntArrayRef dims, const at::Tensor& self)
     return all;
 }
 
+/// Returns the product of all elements, or along a dim. Those of float16 and bfloat16 are rounded
+/// once; ATen rounds them at each step.
+at::Tensor ProductOf(const at::Tensor& self, std::optional<at::ScalarType> dtype);
+at::Tensor ProductOf(const at::Tensor& self, int64_t dim, bool keepDim,
+                     std::optional<at::ScalarType> dtype);
+
+/// Returns the sums of the elements up to each, or with `exclusive` before it, from the end on with
+/// `reverse`.
+at::Tensor CumsumWays(const at::Tensor& self, int64_t dim, bool exclusive, bool reverse);
+
 }  // namespace advstep_operators

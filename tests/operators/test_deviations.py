@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import aclnn
+import test_families
 
 NZ = 29
 
@@ -456,3 +457,18 @@ def test_a_block_of_float8(device):
         run(device, "DynamicMxQuant", x, -1, "rint", 35, 32, 0, y, scale)
     with pytest.raises(aclnn.Failed, match="roundModeOptional is floor; expected rint"):
         run(device, "DynamicMxQuant", x, -1, "floor", 36, 32, 0, y, scale)
+
+
+def test_what_experts_made_is_rounded_before_the_norm(device):
+    """1366 * 1.5 = 2049 is no number of float16: 2048. With 1 more that is 2049, and 2048 again; not 2050."""
+    tokens, columns = 2, 4
+    rows, residual = torch.full((tokens, columns), 1366.0).half(), torch.ones(tokens, 1, columns).half()
+    values = {"expandX": rows, "expertIds": torch.zeros(tokens, 1, dtype=torch.int32),
+              "assistInfoForCombine": torch.tensor([[0, token, 0] for token in range(tokens)], dtype=torch.int32).flatten(),
+              "epSendCounts": torch.tensor([tokens], dtype=torch.int32), "expertScales": torch.full((tokens, 1), 1.5),
+              "residualX": residual, "gamma": torch.ones(columns).half(), "groupEp": "group", "epWorldSize": 1, "moeExpertNum": 1,
+              "normEps": 1e-5}
+    outs = {"yOut": torch.zeros_like(residual), "rstdOut": torch.zeros(tokens, 1, 1), "xOut": torch.zeros_like(residual)}
+    function = "aclnnMoeDistributeCombineAddRmsNorm"
+    aclnn.call(device, function, *test_families.arguments_of(function, values, outs))
+    assert (outs["xOut"] == 2048).all() and (outs["yOut"] == 1).all()

@@ -90,6 +90,8 @@ def mx_reference(a):
 def case_back(dice):
     a = case_mx(dice) | {"blocksize": 32, "scaleAlg": 0}
     made = mx_reference(a)
+    if dice.random() < 0.5:
+        made["mxscaleOut"].view(torch.uint8).view(-1)[::3] = 255
     y = dice.choice([torch.float32, torch.float16, torch.bfloat16])
     return {"x": made["yOut"], "mxscale": made["mxscaleOut"], "axis": a["axis"], "y_dtype": y,
             "dstType": {torch.float32: 0, torch.float16: 1, torch.bfloat16: 27}[y]}

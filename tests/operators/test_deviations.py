@@ -472,3 +472,27 @@ def test_what_experts_made_is_rounded_before_the_norm(device):
     function = "aclnnMoeDistributeCombineAddRmsNorm"
     aclnn.call(device, function, *test_families.arguments_of(function, values, outs))
     assert (outs["xOut"] == 2048).all() and (outs["yOut"] == 1).all()
+
+
+def f(*numbers):
+    return torch.tensor(numbers, dtype=torch.float32)
+
+
+@pytest.mark.parametrize("name, arguments, wanted", [
+    ("SquaredRelu", (f(-2, 0, 3),), [0, 0, 9]), ("AddRelu", (f(-3, 1), f(1, 1), 2.0), [0, 3]), ("Softsign", (f(-1, 3),), [-0.5, 0.75]),
+    ("AddV3", ((2.0, torch.float32), f(1, 3), 3.0), [5, 11]), ("Rsub", (f(1, 2), f(5, 5), 2.0), [3, 1]),
+    ("MaskedScale", (f(2, 3), torch.tensor([1, 0], dtype=torch.uint8), 1.5), [3, 0]),
+    ("L1LossBackward", (f(6), f(1, 2, 3), f(3, 2, 1), 1), [-2, 0, 2]), ("TruncateDiv", (f(-7), f(3)), [-2]),
+    ("TruncateMod", (f(-7), f(3)), [-1]), ("FastGeluV2", (f(0, 100, -100),), [0, 100, 0]),
+    ("CumsumV2", (f(1, 2, 4), 0, True, True), [6, 4, 0]), ("LogitGrad", (f(0.5, 0.25), f(1, 3), -1.0), [4, 16]),
+    ("HardshrinkBackward", (f(5, 7), f(0.25, 2), 0.5), [0, 7]), ("Histc", (f(0, 1, 1.5, 9), 2, 0.0, 2.0), [1, 2]),
+    ("Bucketize", (f(0.5, 1), f(0.5, 1), False, True), [1, 2]), ("Median", (f(5, 1, 3, 4), 0, True, "values"), [3]),
+])
+def test_what_a_line_means(device, name, arguments, wanted):
+    """Where the line of the table is all that the other tests know."""
+    out = torch.zeros(len(wanted))
+    if arguments[-1] == "values":
+        run(device, name, *arguments[:-1], out, torch.zeros(1, dtype=torch.int64))
+    else:
+        run(device, name, *arguments, out)
+    torch.testing.assert_close(out, f(*wanted))

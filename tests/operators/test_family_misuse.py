@@ -40,7 +40,7 @@ CASES = [
     ("AscendAntiQuant", {"dstType": 0}, "dstType is 0; expected the number of the dtype of y", IN_PHASE_ONE),
     ("QuantMatmulV5", {"groupSize": 32}, "groupSize is 32; expected 0 to 0", IN_PHASE_ONE),
     ("QuantMatmulV5", {"x1Offset": torch.ones(1)}, "x1Offset is not null; expected null: what it asks for is not", IN_PHASE_ONE),
-    ("QuantMatmulV3", {"x1": torch.ones(3, 16)}, "x1 has dtype Float; expected INT8, INT4, or INT32", IN_PHASE_ONE),
+    ("QuantMatmulV3", {"x1": torch.ones(3, 16)}, "x1 has dtype Float; expected INT8, INT4, INT32 with eight INT4 in each, FLOAT8", IN_PHASE_ONE),
     ("MoeGatingTopK", {"k": 7}, "k is 7; expected 1 to 6", IN_PHASE_ONE),
     ("MoeInitRoutingV2", {"expertIdx": long([[0, 1], [2, 3], [4, 6], [0, 0], [1, 1]], dtype=torch.int32)},
      "expertIdx has 6 at place 5; expected 0 to 5", IN_THE_TASK),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of graph operators: graphs of one node, or of a few that compute what it reads, against torch on plain tensors."""
+"""Types of graph operators: graphs of a node, and of what it reads, against torch."""
 
 import functools
 import json

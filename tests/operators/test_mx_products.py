@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of matrices of FLOAT8: in blocks with a power of two each, or with scales of float32. By exact fractions."""
+"""Products of matrices of FLOAT8, in blocks or with scales of float32, by exact fractions."""
 
 import fractions
 import random

@@ -71,30 +71,39 @@ std::vector<size_t> CallsFor(const RunPlan& plan, std::vector<bool>* isTaken) {
     return calls;
 }
 
+Outcome CheckSource(const ModelNode& node, const std::string& reader) {
+    return node.IsVariable()
+               ? Fail(kInnerError,
+                      "{} is read before the run, and comes from {}; expected a Const or a Data, "
+                      "or what operators make of these",
+                      reader, Describe(node))
+               : Outcome();
+}
+
 }  // namespace
 
 Outcome PartFor(const GraphModel& model, const RunPlan& plan, size_t value,
                 const std::string& reader, RunPlan* part) {
-    std::vector<bool> isTaken(plan.values.size());
-    isTaken[value] = true;
-    const std::vector<size_t> calls = CallsFor(plan, &isTaken);
     *part = {};
     Copier copier(plan, part);
-    for (const PlannedSource& source : plan.sources) {
-        if (!isTaken[source.value]) {
-            continue;
+    const std::optional<size_t> own = plan.values[value].source;
+    if (own &&
+        plan.sources[*own].value == value) {  // most are constants, whatever the graph's size
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckSource(model.nodes[plan.sources[*own].node], reader));
+        copier.CopySource(plan.sources[*own]);
+    } else {
+        std::vector<bool> isTaken(plan.values.size());
+        isTaken[value] = true;
+        const std::vector<size_t> calls = CallsFor(plan, &isTaken);
+        for (const PlannedSource& source : plan.sources) {
+            if (isTaken[source.value]) {
+                ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckSource(model.nodes[source.node], reader));
+                copier.CopySource(source);
+            }
         }
-        const ModelNode& node = model.nodes[source.node];
-        if (node.IsVariable()) {
-            return Fail(kInnerError,
-                        "{} is read before the run, and comes from {}; expected a Const or a Data, "
-                        "or what operators make of these",
-                        reader, Describe(node));
+        for (const size_t call : calls) {
+            copier.CopyCall(plan.calls[call]);
         }
-        copier.CopySource(source);
-    }
-    for (const size_t call : calls) {
-        copier.CopyCall(plan.calls[call]);
     }
     part->outputs = {copier.Use(value)};
     return {};

@@ -132,13 +132,13 @@ void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard
     const std::lock_guard<std::mutex> lock(mutex_);
     handle_ = handle;
     hold_ = std::move(hold);
-    use_.Open();
     board_ = std::move(board);
     boardNumber_ = 0;
     setting_ = std::move(setting);
     everRecorded_ = false;
     recordUsage_ = waitUsage_ = Usage::kNone;
     traits_ = traits;
+    use_.Open(!traits.measures);
     record_ = reset_ = Ticket{};
     captured_ = CapturePlace{};
     waits_.Clear();
@@ -271,9 +271,7 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
     captured_ = place;
     reset_ = Ticket{};
     stamped_ = false;
-    if (!traits_.measures) {
-        use_.Recorded(stream.handle);
-    }
+    use_.Recorded(stream.handle, ticket, place);
     return {};
 }
 

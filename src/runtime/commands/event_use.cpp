@@ -4,38 +4,70 @@
 #include "src/runtime/commands/event_use.h"
 
 #include <exception>
-#include <new>
 #include <string>
+#include <utility>
 
 #include "src/base/sanitizer_scope.h"
 
 namespace advstep {
+namespace {
 
-void EventUse::Note(Handle stream) noexcept {
-    const SanitizerScope own;
-    record_.reset(new (std::nothrow) LastRecord{stream, CallStack::Here()});
+void Tell(const UnusedEvent& unused) {
+    const std::string call = unused.stack.EntryCall();
+    Finding finding(
+        SanitizerCheck::kSync, "event_never_waited",
+        fmt::format("event {} was recorded in stream {} by {}, and nobody ever waited for it, "
+                    "queried, synchronised or timed it",
+                    ToPointer(unused.event), ToPointer(unused.stream),
+                    call.empty() ? "a call" : call));
+    finding.Line("expected a wait of another stream or of the host for it, or no record");
+    finding.Stack("work", "the last record:", unused.stack);
+    finding.fields().AddAddress("event", ToPointer(unused.event));
+    finding.fields().AddAddress("stream", ToPointer(unused.stream));
+    finding.fields().Add("call", call);
+    Report(finding);
 }
 
-void EventUse::Tell(Handle event) noexcept {
+}  // namespace
+
+void EventUse::NoteRecord(Handle stream, const Ticket& ticket,
+                          const CapturePlace& captured) noexcept {
     const SanitizerScope own;
-    const std::unique_ptr<const LastRecord> record = std::move(record_);
-    if (used_ || !Sanitizing(SanitizerCheck::kSync)) {
+    try {
+        auto record = std::make_unique<LastRecord>();
+        record->stream = stream;
+        record->stack = CallStack::Here();
+        record->place = TheRecordPlaces().Enter(ticket, captured);
+        Leave(0);
+        record_ = std::move(record);
+    } catch (const std::exception&) {
+        record_.reset();
+    }
+}
+
+void EventUse::NoteUse() noexcept {
+    const SanitizerScope own;
+    const std::unique_ptr<LastRecord> record = std::move(record_);
+    try {
+        TheRecordPlaces().Use(record->place, record->stack, record->stream);
+    } catch (const std::exception&) {
+    }
+}
+
+// `endOf`: the event, which ends; 0: it is recorded elsewhere.
+void EventUse::Leave(Handle endOf) noexcept {
+    const SanitizerScope own;
+    const std::unique_ptr<LastRecord> record = std::move(record_);
+    if (record == nullptr) {
         return;
     }
     try {
-        const std::string call = record->stack.EntryCall();
-        Finding finding(
-            SanitizerCheck::kSync, "event_never_waited",
-            fmt::format("event {} was recorded in stream {} by {}, and nobody ever waited for it, "
-                        "queried, synchronised or timed it",
-                        ToPointer(event), ToPointer(record->stream),
-                        call.empty() ? "a call" : call));
-        finding.Line("expected a wait of another stream or of the host for it, or no record");
-        finding.Stack("work", "the last record:", record->stack);
-        finding.fields().AddAddress("event", ToPointer(event));
-        finding.fields().AddAddress("stream", ToPointer(record->stream));
-        finding.fields().Add("call", call);
-        Report(finding);
+        const UnusedEvent unused{endOf, record->stream, record->stack};
+        const bool tells = endOf != 0 && isTold_ && !used_ && Sanitizing(SanitizerCheck::kSync);
+        for (const UnusedEvent& ended :
+             TheRecordPlaces().Leave(std::move(record->place), tells ? &unused : nullptr)) {
+            Tell(ended);
+        }
     } catch (const std::exception&) {
     }
 }

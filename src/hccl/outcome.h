@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hccl/hccl_types.h"
+#include "src/base/no_cancellation.h"
 
 namespace advstep::hccl {
 
@@ -53,9 +54,11 @@ const char* NameOf(HcclResult code) noexcept;
 /// Leaves the failure of a call for aclGetRecentErrMsg, and returns its code.
 HcclResult RecordOutcome(const char* call, HcclResult code, const char* message) noexcept;
 
-/// Runs `body`, which returns an Outcome, and records its failure or exception for `call`.
+/// Runs `body`, which returns an Outcome, and records its failure or exception for `call`. All that
+/// the calls of this library wait for is inside, so pthread_cancel takes effect behind them.
 template <typename Body>
 HcclResult Boundary(const char* call, Body&& body) noexcept {
+    const NoCancellation noCancellation;
     try {
         const Outcome outcome = std::forward<Body>(body)();
         return outcome.ok() ? HCCL_SUCCESS

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "hccl/devices.h"
+#include "support/threads.h"
 
 namespace {
 
@@ -180,6 +181,29 @@ TEST_F(HcclArgumentsTest, CommunicatorsAreChecked) {
     EXPECT_TRUE(IsError(HCCL_E_PTR, HcclGetCommAsyncError(comm_, nullptr), {"asyncError is null"}));
     EXPECT_TRUE(IsError(HCCL_E_PARA, HcclGetCommAsyncError(&comm, &error), {"comm"}));
     EXPECT_EQ(comm, nullptr);
+}
+
+// Sockets, files and the threads of a group are behind the calls.
+TEST_F(HcclArgumentsTest, ACancelledThreadEndsAfterItsCalls) {
+    support::OnACancelledThread([&] {
+        HcclRootInfo root{};
+        EXPECT_TRUE(IsOk(HcclGetRootInfo(&root)));
+        EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+        HcclComm comm = nullptr;
+        EXPECT_TRUE(IsOk(HcclCommInitRootInfo(1, &root, 0, &comm)));
+        EXPECT_TRUE(IsOk(HcclCommDestroy(comm)));
+        EXPECT_TRUE(IsError(HCCL_E_OPEN_FILE_FAILURE, HcclCommInitClusterInfo("/no/file", 0, &comm),
+                            {"/no/file"}));
+    });
+    support::OnACancelledThread([&] {
+        EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+        EXPECT_TRUE(IsOk(AllReduce(data_, out_, 16)));
+        Use(1);
+        void* const room = ranks_[1]->Room(1024);
+        EXPECT_TRUE(IsOk(HcclAllReduce(room, room, 16, kFloat, HCCL_REDUCE_SUM, comms_[1],
+                                       ranks_[1]->stream())));
+    });
+    ForEachRank([](Rank* rank) { rank->Synchronize(); });
 }
 
 TEST_F(HcclArgumentsTest, ConfigurationsAreChecked) {

@@ -34,15 +34,14 @@ void SetRuns(const TensorView& view, Use* use) {
     }
     const auto [stride, rows] = axes[next];
     int64_t allRows = rows;
-    for (++next; next < axes.size(); ++next) {
-        if (axes[next].first != stride * allRows) {
-            use->inexact = true;
-            return;
-        }
+    for (++next; next < axes.size() && axes[next].first == stride * allRows; ++next) {
         allRows *= axes[next].second;
     }
     use->runs = {static_cast<uint64_t>(allRows), static_cast<uint64_t>(run * view.itemSize),
                  static_cast<uint64_t>(stride * view.itemSize)};
+    for (; next < axes.size(); ++next) {
+        use->runs.outer.emplace_back(axes[next].second, axes[next].first * view.itemSize);
+    }
 }
 
 }  // namespace advstep

@@ -8,8 +8,8 @@
 
 namespace advstep {
 
-/// Sets the runs of a use whose range is that of the view. If no equal runs have just the bytes of
-/// the view, the use is inexact.
+/// Sets the runs of a use whose range is that of the view. With elements of less than a byte the
+/// use is inexact.
 void SetRuns(const TensorView& view, Use* use);
 
 }  // namespace advstep

@@ -111,9 +111,9 @@ struct Callbacks::CallbackTask : PollWaitTask {
         if (!task.posted) {
             task.posted = true;
             try {
-                task.thread =
-                    all.Post({0, task.stream, task.function, task.userData, PlaceOf(task)},
-                             task.replay, &task.id);
+                task.thread = all.Post(
+                    {0, task.stream, task.function, task.userData, PlaceOf(task), task.block},
+                    task.replay, &task.id);
             } catch (const std::bad_alloc&) {
                 task.noMemory = true;
             }
@@ -369,7 +369,8 @@ Status Callbacks::Process(const WaitLimit& limit) {
             const RunningWork running("callback", "aclrtLaunchCallback",
                                       ToPointer(callback.stream));
             if (callback.place.stream != nullptr) {
-                const InsideHostFunction inside(callback.place.stream, callback.place.sequence);
+                const InsideHostFunction inside(callback.place.stream, callback.place.sequence,
+                                                callback.blocks);
                 return CallCatching(callback.function, callback.userData);
             }
             return CallCatching(callback.function, callback.userData);

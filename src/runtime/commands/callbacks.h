@@ -64,6 +64,7 @@ class Callbacks {
         aclrtCallback function;
         void* userData;
         Ticket place;  // of the task, if the sanitizer wants it
+        bool blocks;   // its stream waits for it
     };
     struct CallbackTask;
 

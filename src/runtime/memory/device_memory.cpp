@@ -86,6 +86,15 @@ void TellEnded(uintptr_t begin) noexcept {
     }
 }
 
+void TellFreedWrongly(MemoryKind kind, const void* address) noexcept {
+    if (SanitizingWork()) {
+        try {
+            TheDeviceSanitizer().FreedWrongly(address, kind == MemoryKind::kDevice);
+        } catch (const std::bad_alloc&) {
+        }
+    }
+}
+
 }  // namespace
 
 // Blocks.
@@ -94,6 +103,7 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
                               std::optional<MemoryHold>* hold) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ReclaimLocked();
+    kept_.Allocates();
     if (kind == MemoryKind::kDevice) {
         ADVSTEP_RETURN_IF_ERROR(ChargeLocked(device, bytes));
     }
@@ -163,6 +173,7 @@ Status DeviceMemory::FindFreeableLocked(MemoryKind kind, const void* address,
         (*it)->second.origin == MemoryOrigin::kAllocated) {
         return {};
     }
+    TellFreedWrongly(kind, address);
     return Error(ACL_ERROR_RT_PARAM_INVALID,
                  "{} is {}, not the start of a live allocation; expected an address of {}",
                  kind == MemoryKind::kDevice ? "devPtr" : "hostPtr", address,
@@ -785,7 +796,13 @@ void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
         return;
     }
     UncountLocked(allocation);
-    GiveBackBlock(reinterpret_cast<void*>(allocation.begin), {allocation.guard, allocation.pages});
+    void* const address = reinterpret_cast<void*>(allocation.begin);
+    const BlockSource source{allocation.guard, allocation.pages};
+    if (Sanitizing(SanitizerCheck::kMemory)) {
+        kept_.Keep(address, source, allocation.bytes);
+    } else {
+        GiveBackBlock(address, source);
+    }
 }
 
 void DeviceMemory::ReleaseAll(const Device* device) {
@@ -815,6 +832,7 @@ void DeviceMemory::ReleaseAll(const Device* device) {
     }
     ReclaimLocked();
     if (device == nullptr) {
+        kept_.GiveBackAll();
         ForgetDevicesLocked();
     }
 }

@@ -16,6 +16,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/freed_blocks.h"
 #include "src/runtime/memory/held_memory.h"
 #include "src/runtime/memory/memory_holds.h"
 #include "src/runtime/task/task.h"
@@ -273,6 +274,7 @@ class DeviceMemory {
     Registrations inside_;                            // inside blocks of pinned host memory
     Registrations endedInside_;                       // those of retired blocks, for FindRetired
     std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
+    FreedBlocks kept_;                                // under the sanitizer
     FreedBlock freed_[kFreedBlocks] = {};             // the last ones of whole pages, in no order
     size_t freedCount_ = 0;                           // ever
     std::atomic<uint64_t> epoch_{1};

@@ -30,11 +30,17 @@ struct Block {
     CallStack freed{};
     uint64_t patterned = 0;  // its first bytes that were filled with the pattern
     bool ended = false;
+    bool endedWithDevice = false;  // the program has not freed it
     AccessHistory history;
     IntervalSet unwritten;  // bytes that nothing has written yet; empty unless they are watched
     IntervalSet poisoned;
 
     uintptr_t end() const { return begin + bytes; }
+    /// Returns whether a use may go from this block into the one behind it: tensors lie in
+    /// mappings that are neighbours, and in host memory that was registered piece by piece.
+    bool GoesOnIn(const Block& next) const {
+        return kind == next.kind && kind != Kind::kDevice && kind != Kind::kImported;
+    }
     /// Returns words for the kind, as "device memory".
     const char* KindText() const;
 };

@@ -19,7 +19,8 @@
 namespace advstep {
 namespace {
 
-// A use of more runs than this is taken as a range of which some bytes are used.
+// A use of more runs than this is exact in so many of them, and the rest is taken as a range of
+// which some bytes are used.
 constexpr uint64_t kMostRuns = 2048;
 
 // The thread works for the sanitizer, under its lock.
@@ -55,6 +56,24 @@ std::shared_ptr<QueuedWork> Describe(const Task& task, std::vector<Use> uses) {
     what->anywhere = leads || (!named && task.category == TaskCategory::kKernel);
     what->copies = what->copies && !what->anywhere;
     return what;
+}
+
+uint64_t CountRuns(const Use::Runs& runs) {
+    uint64_t count = runs.rows;
+    for (const auto& [times, stride] : runs.outer) {
+        count *= times;
+    }
+    return count;
+}
+
+uint64_t PlaceOfRun(const Use::Runs& runs, uint64_t run) {
+    uint64_t place = run % runs.rows * runs.stride;
+    run /= runs.rows;
+    for (const auto& [times, stride] : runs.outer) {
+        place += run % times * stride;
+        run /= times;
+    }
+    return place;
 }
 
 bool IsReduction(const QueuedWork& work) { return std::strcmp(work.name, "aclrtReduceAsync") == 0; }
@@ -267,13 +286,17 @@ void DeviceSanitizer::PlaceUse(OrderedWork* work, size_t use) {
     const auto begin = reinterpret_cast<uintptr_t>(used.address);
     const Use::Runs& runs = used.runs;
     const bool exact = !used.inexact && !IsWord(used) && used.access != Use::Access::kUnknown;
-    if (runs.rows == 0 || runs.rows > kMostRuns || !exact) {
-        PlaceRun(work, use, begin, begin + used.bytes, 0, exact && runs.rows == 0);
+    if (runs.rows == 0 || !exact) {
+        PlaceRun(work, use, begin, begin + used.bytes, 0, exact);
         return;
     }
-    for (uint64_t row = 0; row < runs.rows; ++row) {
-        const uintptr_t from = begin + row * runs.stride;
-        PlaceRun(work, use, from, from + runs.rowBytes, row * runs.rowBytes, true);
+    const uint64_t count = CountRuns(runs);
+    for (uint64_t run = 0; run < std::min(count, kMostRuns); ++run) {
+        const uintptr_t from = begin + PlaceOfRun(runs, run);
+        PlaceRun(work, use, from, from + runs.rowBytes, run * runs.rowBytes, true);
+    }
+    if (count > kMostRuns) {
+        PlaceRun(work, use, begin, begin + used.bytes, 0, false);
     }
 }
 
@@ -281,9 +304,10 @@ void DeviceSanitizer::PlaceRun(OrderedWork* work, size_t use, uintptr_t begin, u
                                uint64_t at, bool exact) {
     const Use& used = work->what->uses[use];
     const auto usedFrom = reinterpret_cast<uintptr_t>(used.address);
+    std::shared_ptr<Block> before;
     while (begin < end) {
         const std::shared_ptr<Block> block = blocks_.Find(begin);
-        if (block == nullptr) {
+        if (block == nullptr || (before != nullptr && !before->GoesOnIn(*block))) {
             if (work->what->ofDevice && Sanitizing(SanitizerCheck::kMemory)) {
                 const std::shared_ptr<Block> freed = blocks_.FindFreed(begin);
                 const std::shared_ptr<Block> around = blocks_.Find(usedFrom);
@@ -299,6 +323,7 @@ void DeviceSanitizer::PlaceRun(OrderedWork* work, size_t use, uintptr_t begin, u
         work->uses.push_back({block, begin - block->begin, to - block->begin, at, use, exact});
         at += to - begin;
         begin = to;
+        before = block;
     }
 }
 
@@ -537,7 +562,8 @@ void DeviceSanitizer::HostUses(const char* name, bool copies, std::vector<Use> u
                                     placed.block->begin + placed.end);
         }
     }
-    if (const auto* const inside = InsideHostFunction::Innermost(); inside != nullptr) {
+    const auto* const inside = InsideHostFunction::Innermost();
+    if (inside != nullptr && inside->blocks()) {
         order_.ActsInside(inside->stream(), inside->sequence(), work);
     } else {
         order_.HostActs(work);
@@ -703,7 +729,23 @@ void DeviceSanitizer::EndedWithDevice(uintptr_t begin) {
     if (const std::shared_ptr<Block> block = blocks_.Leave(begin); block != nullptr) {
         WatchedPages::OpenRange(begin, block->end());
         ForgetBlock(*block);
+        block->endedWithDevice = true;
         block->history = AccessHistory();
+    }
+}
+
+// What ended with its device, or in another process, is often freed late by right programs.
+void DeviceSanitizer::FreedWrongly(const void* address, bool ofDevice) {
+    if (address == nullptr || !Sanitizing(SanitizerCheck::kMemory)) {
+        return;
+    }
+    const SanitizerScope own;
+    const LockedScope scope(&mutex_);
+    const auto place = reinterpret_cast<uintptr_t>(address);
+    const std::shared_ptr<Block> live = blocks_.Find(place);
+    const std::shared_ptr<Block> freed = live == nullptr ? blocks_.FindFreed(place) : nullptr;
+    if (freed == nullptr || !freed->endedWithDevice) {
+        ReportBadFree(address, ofDevice, live.get(), freed.get());
     }
 }
 

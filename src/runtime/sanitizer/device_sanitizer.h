@@ -88,6 +88,9 @@ class DeviceSanitizer {
     void Ended(uintptr_t begin);
     /// The same for blocks that end with their device, whose work has ended.
     void EndedWithDevice(uintptr_t begin);
+    /// A call frees an address at which no block begins that it could free. `ofDevice`: it frees
+    /// device memory.
+    void FreedWrongly(const void* address, bool ofDevice);
     /// A registration inside a block ends.
     void RangeEnds(uintptr_t begin, uint64_t bytes);
     /// A call refuses memory of an argument. It has a message of its own, but not who freed the

@@ -266,6 +266,52 @@ void ReportPoisoned(const OrderedWork& work, size_t use, const Block& block) {
 
 namespace {
 
+// Returns what is wrong with the address, as "is freed, which was freed before".
+std::string BadFreeText(uintptr_t address, bool ofDevice, const Block* live, const Block* freed) {
+    if (freed != nullptr) {
+        return freed->begin == address
+                   ? fmt::format("is freed again: it was {}", BlockText(*freed))
+                   : fmt::format("is freed, which was inside {}", BlockText(*freed));
+    }
+    if (live == nullptr) {
+        return "is freed, and nothing has allocated it";
+    }
+    return live->begin == address ? fmt::format("is freed as {} memory, and is {}",
+                                                ofDevice ? "device" : "host", BlockText(*live))
+                                  : fmt::format("is freed, which is inside {}", BlockText(*live));
+}
+
+}  // namespace
+
+void ReportBadFree(const void* address, bool ofDevice, const Block* live, const Block* freed) {
+    constexpr char kKind[] = "bad_free";
+    const CallStack here = CallStack::Here();
+    const Block* const block = live != nullptr ? live : freed;
+    const CallStack& allocated = block != nullptr ? block->allocated : kNoStack;
+    if (CountIfReported(SanitizerCheck::kMemory, kKind, here, allocated)) {
+        return;
+    }
+    Finding finding(
+        SanitizerCheck::kMemory, kKind,
+        fmt::format("{} {}", address,
+                    BadFreeText(reinterpret_cast<uintptr_t>(address), ofDevice, live, freed)));
+    finding.Line(fmt::format("expected the address of a live block of {}",
+                             ofDevice ? "aclrtMalloc" : "aclrtMallocHost"));
+    finding.Stack("free", fmt::format("{}, called by", CallOf(here, "the free")), here);
+    if (freed != nullptr) {
+        finding.Stack("freed", "freed before by", freed->freed);
+    }
+    if (block != nullptr) {
+        finding.Stack("allocation", "allocated by", allocated);
+        AddBlock(*block, &finding.fields());
+    }
+    finding.fields().AddAddress("address", address);
+    finding.Sites(here, allocated);
+    Report(finding);
+}
+
+namespace {
+
 // Returns what would put the two works in order, which were queued in this order.
 std::string MissingOrder(const OrderedWork& first, const OrderedWork& second) {
     if (second.handle == nullptr) {

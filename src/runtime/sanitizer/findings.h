@@ -28,6 +28,9 @@ void ReportNoMemory(const OrderedWork& work, size_t use, const Block* around);
 /// Captured work uses the memory of a block that has taken the place of another one.
 void ReportReplaced(const OrderedWork& work, size_t use, const Block& block);
 void ReportOtherDevice(const OrderedWork& work, size_t use, const Block& block);
+/// A call frees memory that it cannot free. `live`: the block in which the address lies; `freed`:
+/// in which it lay. Null: there is none.
+void ReportBadFree(const void* address, bool ofDevice, const Block* live, const Block* freed);
 void ReportPoisoned(const OrderedWork& work, size_t use, const Block& block);
 
 /// Two accesses to bytes [begin, end) of the block without an order.

@@ -8,11 +8,11 @@
 namespace advstep {
 
 /// While it lives, the calling thread runs a function of the program that is that task of the
-/// stream. What the function does comes before the next task.
+/// stream. `blocks`: what the function does comes before the next task.
 class InsideHostFunction {
  public:
-    InsideHostFunction(const void* stream, uint64_t sequence) noexcept
-        : stream_(stream), sequence_(sequence), outer_(innermost_) {
+    InsideHostFunction(const void* stream, uint64_t sequence, bool blocks) noexcept
+        : stream_(stream), sequence_(sequence), blocks_(blocks), outer_(innermost_) {
         innermost_ = this;
     }
     ~InsideHostFunction() { innermost_ = outer_; }
@@ -24,6 +24,7 @@ class InsideHostFunction {
 
     const void* stream() const { return stream_; }
     uint64_t sequence() const { return sequence_; }
+    bool blocks() const { return blocks_; }
 
  private:
     // The model is initial-exec, so that a signal handler may read the variable.
@@ -32,6 +33,7 @@ class InsideHostFunction {
 
     const void* const stream_;
     const uint64_t sequence_;
+    const bool blocks_;
     const InsideHostFunction* const outer_;
 };
 

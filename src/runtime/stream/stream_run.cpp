@@ -408,7 +408,7 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
 Status Stream::RunTold(const Task& task, const ContextRef& context) {
     const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
     TellSeenNow(sequence);
-    const InsideHostFunction inside(this, sequence);
+    const InsideHostFunction inside(this, sequence, true);
     return RunTask(task, context);
 }
 

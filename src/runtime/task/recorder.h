@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "src/base/status.h"
@@ -26,11 +27,13 @@ struct Use {
     /// How the work and other streams wait for each other by it. A word is memory.
     enum class Signal : uint8_t { kNone, kSets, kTakes, kAwaitsSet, kUnsets, kWrites, kAwaitsWord };
     /// The bytes of memory that are used, as `rows` runs that begin `stride` bytes apart. No rows:
-    /// all bytes. The rest of the range is not used.
+    /// all bytes. The rest of the range is not used. Each of `outer`, the innermost first, repeats
+    /// all runs before it so many times, so many bytes apart.
     struct Runs {
         uint64_t rows = 0;
         uint64_t rowBytes = 0;
         uint64_t stride = 0;
+        std::vector<std::pair<uint64_t, uint64_t>> outer = {};  // times, stride
     };
     Kind kind = Kind::kMemory;
     const char* name = nullptr;     // the argument's name, static text

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest scenarios: streams without workers, in which every schedule can be taken.
+#include <string>
+
+#include "src/base/script_frames.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/task/ticket.h"
 #include "tests/schedules/scenario.h"
@@ -141,6 +144,21 @@ SCENARIO(Bare, bare_nudge, kSmall) {
                     open = true;
                     bench.NudgeSleepers();
                 }});
+}
+
+// Threads that meet a line of a script for the first time at once keep it once.
+SCENARIO(Bare, bare_script_text, kSmall) {
+    static int schedule = 0;
+    static std::string line;
+    line = "kept.py:" + std::to_string(++schedule) + " in f";
+    advstep::SetScriptFrames([](char* text, size_t) { return line.copy(text, line.size()); });
+    const char* got[3] = {};
+    RunThreads({[&] { got[0] = advstep::ScriptFramesHere(); },
+                [&] { got[1] = advstep::ScriptFramesHere(); }});
+    got[2] = advstep::ScriptFramesHere();
+    advstep::SetScriptFrames(nullptr);
+    Expect(got[0] != nullptr && got[0] == line, "the text is kept");
+    Expect(got[0] == got[1] && got[0] == got[2], "it is kept once");
 }
 
 }  // namespace

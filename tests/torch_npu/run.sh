@@ -37,7 +37,7 @@ if [[ $folder ]]; then
         "$folder"/test_aclnn_{operators,families}.py
     # Under all checks there is no finding, in one process each: that of a worker's would not be seen.
     ADVANCE_STEP_SANITIZE=all ADVANCE_STEP_SANITIZE_ACTION=fail "${program[@]}" -m pytest -q -p no:cacheprovider \
-        "$folder"/test_{device,sparse}.py
+        "$folder"/test_{device,sparse,ranks}.py
     ADVANCE_STEP_HOST_OPERATORS=aclnn ADVANCE_STEP_SANITIZE=all ADVANCE_STEP_SANITIZE_ACTION=fail \
         "${program[@]}" -m pytest -q -p no:cacheprovider "$folder"/test_aclnn_families.py
     # Else MKL rounds by strides and addresses on some processors, and those of results may differ.

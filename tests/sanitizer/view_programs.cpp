@@ -67,7 +67,27 @@ BAD_PROGRAM(FillsBehindAView, "all", {{"race", "race", {}}}) {
     Must(aclrtSynchronizeDevice());
 }
 
+// The last run of a view of four dims is all that both have.
+BAD_PROGRAM(WritesTheLastRunOfAView, "all", {{"race", "race", {"aclnnViewAdd"}}}) {
+    const aclrtStream a = NewStream();
+    const aclrtStream b = NewStream();
+    void* const m = NewMemory(size_t{4096} * 8);
+    UseView(m, {2, 3, 4, 8}, {2048, 512, 64, 1}, 0, {4096}, ADVSTEP_WRITES, a);
+    UseView(m, {8}, {1}, 2048 + 1024 + 192, {4096}, ADVSTEP_WRITES, b);
+    Must(aclrtSynchronizeDevice());
+}
+
 // ---- right
+
+RIGHT_PROGRAM(WritesBehindTheRunsOfAView) {
+    const aclrtStream a = NewStream();
+    const aclrtStream b = NewStream();
+    void* const m = NewMemory(size_t{4096} * 8);
+    UseView(m, {2, 3, 4, 8}, {2048, 512, 64, 1}, 0, {4096}, ADVSTEP_WRITES, a);
+    UseView(m, {2, 3, 4, 56}, {2048, 512, 64, 1}, 8, {4096}, ADVSTEP_WRITES, b);
+    UseView(m, {512}, {1}, 2048 + 1536, {4096}, ADVSTEP_WRITES, b);
+    Must(aclrtSynchronizeDevice());
+}
 
 // Views of one tensor without a byte in common, some of them with gaps of two sizes.
 RIGHT_PROGRAM(UsesViewsThatInterleave) {

@@ -51,7 +51,7 @@ CsvLine DivideLine(std::string_view text, size_t fields, std::string_view header
 /// Text of a line for a message: short, and nothing in it that a terminal would act on.
 std::string Quote(std::string_view text);
 
-/// Ticks since 0001-01-01 of "YYYY-MM-DD hh:mm:ss[.fffffff][+hh:mm]"; nothing: it is none.
+/// Ticks since 1970-01-01 of "YYYY-MM-DD hh:mm:ss[.fffffff][+hh:mm]"; nothing: it is none.
 std::optional<int64_t> ParseTimestamp(std::string_view text);
 
 /// Ticks of a number of units, with an optional fraction; nothing: it is none. Less than a tick is

@@ -2,7 +2,7 @@
 // Parses the times of traces: dates with fractions and offsets, and numbers of seconds.
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <cstddef>
 
 #include "trace_format.h"
@@ -22,22 +22,6 @@ std::optional<int64_t> ParseDigits(std::string_view text) {
         value = value * 10 + (c - '0');
     }
     return value;
-}
-
-int64_t DaysInMonth(int64_t year, int64_t month) {
-    constexpr std::array<int64_t, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return month == 2 && leap ? 29 : kDays[static_cast<size_t>(month - 1)];
-}
-
-// Days of the Gregorian calendar from 0001-01-01 to the given day.
-int64_t DaysBefore(int64_t year, int64_t month, int64_t day) {
-    const int64_t past = year - 1;
-    int64_t days = past * 365 + past / 4 - past / 100 + past / 400;
-    for (int64_t m = 1; m < month; ++m) {
-        days += DaysInMonth(year, m);
-    }
-    return days + day - 1;
 }
 
 bool Matches(std::string_view text, std::string_view pattern) {
@@ -70,10 +54,12 @@ std::optional<int64_t> ParseTimestamp(std::string_view text) {
         return std::nullopt;
     }
     const auto field = [&](size_t at, size_t size) { return *ParseDigits(text.substr(at, size)); };
-    const int64_t year = field(0, 4), month = field(5, 2), day = field(8, 2);
+    const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(field(0, 4))),
+                                           std::chrono::month(static_cast<unsigned>(field(5, 2))),
+                                           std::chrono::day(static_cast<unsigned>(field(8, 2)))};
     const int64_t hour = field(11, 2), minute = field(14, 2), second = field(17, 2);
-    if (year < 1 || month < 1 || month > 12 || day < 1 || day > DaysInMonth(year, month) ||
-        hour > 23 || minute > 59 || second > 59) {
+    if (date.year() < std::chrono::year(1) || !date.ok() || hour > 23 || minute > 59 ||
+        second > 59) {
         return std::nullopt;
     }
 
@@ -97,8 +83,8 @@ std::optional<int64_t> ParseTimestamp(std::string_view text) {
     if (!offset) {
         return std::nullopt;
     }
-    const int64_t seconds =
-        ((DaysBefore(year, month, day) * 24 + hour) * 60 + minute) * 60 + second - *offset;
+    const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+    const int64_t seconds = ((days * 24 + hour) * 60 + minute) * 60 + second - *offset;
     return seconds * kTicksPerSecond + fraction;
 }
 

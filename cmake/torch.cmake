@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # libtorch (PyTorch for the CPU) for the kernels of CANN's operators.
-# Looked for in Torch_DIR and CMAKE_PREFIX_PATH, as find_package(Torch) does, and then in the environment that
-# examples/get_torch.sh makes. find_package itself would also want CUDA's or MKL's development files.
+# Looked for in Torch_DIR and CMAKE_PREFIX_PATH, as find_package(Torch) does, then in the Python that builds the
+# wheel, and in the environment that examples/get_torch.sh makes. find_package itself would also want CUDA's or MKL's development files.
 #
 # Sets advance_step_torch_found, _include, _libraries and _folder (of the libraries).
 if(ADVANCE_STEP_SANITIZE AND NOT ADVANCE_STEP_BUILD_OPERATORS STREQUAL "ON")
@@ -17,6 +17,14 @@ endif()
 foreach(prefix IN LISTS CMAKE_PREFIX_PATH)
   list(APPEND hints ${prefix} ${prefix}/../..)
 endforeach()
+if(advance_step_wheel_python)
+  execute_process(COMMAND ${advance_step_wheel_python} -c "import importlib.util as u; print(u.find_spec('torch').origin)"
+    OUTPUT_VARIABLE python_torch ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(python_torch)
+    get_filename_component(python_torch ${python_torch} DIRECTORY)
+    list(APPEND hints ${python_torch})
+  endif()
+endif()
 file(GLOB environments ${PROJECT_SOURCE_DIR}/build/torch*/lib/python3*/site-packages/torch)
 list(APPEND hints ${environments})
 find_path(ADVANCE_STEP_TORCH_INCLUDE ATen/ATen.h HINTS ${hints} PATH_SUFFIXES include)

@@ -128,6 +128,37 @@ def test_configuring_tells_what_the_wheel_will_lack(tmp_path, module, content, o
     assert told in " ".join((done.stdout + done.stderr).split())
 
 
+def test_the_active_environment_builds_the_wheel_also_of_a_folder_that_was_configured_before(tmp_path):
+    python = tmp_path / "env/bin/python3"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    (tmp_path / "modules/wheel").mkdir(parents=True)
+    (tmp_path / "modules/wheel/__init__.py").write_text("raise ImportError")
+    command = ["cmake", "-S", ROOT, "-B", tmp_path / "build", "-DADVANCE_STEP_BUILD_EXAMPLES=OFF",
+               "-DADVANCE_STEP_BUILD_OPERATORS=OFF"]
+    outside = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
+    subprocess.run(command, env=outside, capture_output=True, check=True)
+    done = subprocess.run([*command, "-DADVANCE_STEP_BUILD_PYTHON=ON"], capture_output=True, text=True,
+                          env={**outside, "VIRTUAL_ENV": str(tmp_path / "env"), "PYTHONPATH": str(tmp_path / "modules")})
+    assert done.returncode != 0
+    assert f"{python} has no wheel; expected" in " ".join(done.stderr.split())
+
+
+def test_operators_compute_with_the_torch_of_the_wheels_python(tmp_path):
+    torch = tmp_path / "modules/torch"
+    for name in ("include/ATen/ATen.h", "lib/libtorch_cpu.so", "lib/libc10.so", "__init__.py"):
+        (torch / name).parent.mkdir(parents=True, exist_ok=True)
+        (torch / name).touch()
+    (torch / "__init__.py").write_text("__version__ = '2.13.0'")
+    done = subprocess.run(
+        ["cmake", "-S", ROOT, "-B", tmp_path / "build", "-DADVANCE_STEP_BUILD_PYTHON=ON", "-DADVANCE_STEP_BUILD_EXAMPLES=OFF",
+         f"-DPython3_EXECUTABLE={sys.executable}"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "modules")}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert f"CANN's operators compute with libtorch in {torch}/lib" in " ".join(done.stdout.split())
+
+
 def test_pip_install_without_network(run_python, tmp_path):
     for module in ("pip", "setuptools", "wheel"):
         if importlib.util.find_spec(module) is None:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the prefix in the shape of CANN's into the wheel, and the library with it; also the host
-operators of torch, for the torch of the interpreter that builds (--no-build-isolation).
+operators of torch, for the torch of the interpreter that builds (--no-build-isolation), and their sources
+for any other torch.
 
 It is installed from the build folder that ADVANCE_STEP_BUILD names, or else from the one of the
 library that ADVANCE_STEP_LIBRARY names, or else from that of the release preset. With
 ADVANCE_STEP_EXTENSION=OFF it has no extension, whatever torch is there.
 """
 
-import hashlib
 import importlib.util
 import os
 import pathlib
@@ -24,8 +24,6 @@ try:
 except ImportError:  # before setuptools 70
     from wheel.bdist_wheel import bdist_wheel
 
-FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden",
-         "-fvisibility-inlines-hidden", "-w")
 NEAR_TORCH = b"$ORIGIN:$ORIGIN/../../../torch/lib"  # the run path of libadvance_step_aten.so begins so
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = HERE / "torch_kernels"
@@ -44,43 +42,36 @@ def build_folder():
     return folder
 
 
-def load_versions():
-    """Returns the module advance_step._torch_versions, without the package, which needs the library."""
-    spec = importlib.util.spec_from_file_location(
-        "_torch_versions", HERE / "advance_step" / "_torch_versions.py")
+def load(name):
+    """Returns a module of the package, without the package, which needs the library."""
+    spec = importlib.util.spec_from_file_location(name, HERE / "advance_step" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def compile_kernels(version, torch, include, sources, output):
-    # As one source, because torch's headers take most of the time.
-    whole = "".join(f'#include "{source}"\n' for source in sources)
-    try:
-        subprocess.run([os.environ.get("CXX", "c++"), *FLAGS, f"-I{HERE}", f"-I{torch}/include",
-                        f"-I{torch}/include/torch/csrc/api/include", f"-I{include}",
-                        "-x", "c++", "-", "-o", output, f"-L{torch}/lib", "-ltorch_cpu", "-lc10"],
-                       input=whole, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise SystemExit(f"the extension for torch {version} in {torch} cannot be compiled: {error}. Above is what "
-                         "the compiler says; ADVANCE_STEP_EXTENSION=OFF builds a wheel without it") from None
-
-
 def build_kernels(version, torch, include, target):
     """Compiles the host operators, and keeps the result for the next wheel of the same sources."""
-    sources = sorted(KERNELS.rglob("*.cpp"))
-    texts = [*sources, *sorted(KERNELS.rglob("*.h")),
-             *sorted(pathlib.Path(include, "advance_step").glob("host_operator.h"))]
-    digest = hashlib.sha256(f"{version} {torch} {FLAGS}".encode())
-    for text in texts:
-        digest.update(text.read_bytes())
-    kept = build_folder() / "torch_kernels" / f"{digest.hexdigest()[:16]}.so"
+    compiler = load("_extension_compiler")
+    torch = pathlib.Path(torch)
+    kept = build_folder() / "torch_kernels" / f"{compiler.key(version, torch, KERNELS, include)}.so"
     if not kept.is_file():
         kept.parent.mkdir(exist_ok=True)
         made = kept.with_suffix(f".{os.getpid()}")
-        compile_kernels(version, torch, include, sources, made)
+        try:
+            compiler.build(torch, KERNELS, include, made)
+        except compiler.Failed as error:
+            raise SystemExit(f"the extension for torch {version} in {torch} cannot be compiled: {error}. Above is what "
+                             "the compiler says; ADVANCE_STEP_EXTENSION=OFF builds a wheel without it") from None
         made.rename(kept)
     shutil.copy(kept, target)
+
+
+def add_sources(package):
+    """Puts the sources of the extension into the package, for a torch that is not the one of the build."""
+    target = package / KERNELS.name
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(KERNELS, target, ignore=shutil.ignore_patterns("*.md"))
 
 
 def add_extension(package):
@@ -90,13 +81,13 @@ def add_extension(package):
     if os.environ.get("ADVANCE_STEP_EXTENSION", "ON").upper() in ("OFF", "0", "NO", "FALSE"):
         reason = "no extension is wanted"
     else:
-        versions = load_versions()
+        versions = load("_torch_versions")
         version, torch = versions.found()
         reason = versions.unfit(version)
         if not reason:
             build_kernels(version, torch, package / "cann" / "include", package / versions.file_name(version))
             return
-    print(f"{reason}: the wheel has the Python form of the host operators only", file=sys.stderr)
+    print(f"{reason}: the wheel has the sources alone, which a program's first run compiles", file=sys.stderr)
 
 
 def keep_soname(folder, name):
@@ -136,6 +127,7 @@ class BuildWithPrefix(build_py):
         keep_soname(folder, "libadvance_step")
         keep_soname(folder, "libadvance_step_operators")
         forget_torch(folder / "libadvance_step_aten.so")
+        add_sources(target.parent)
         add_extension(target.parent)
 
 

@@ -112,7 +112,7 @@ def test_a_wrong_mode_of_host_operators_is_the_last_line(run_python):
     ("torch", "__version__ = '2.8.0+cpu'", (), True, "is for torch 2.9 to 2.14, and that of"),
     ("torch", "__version__ = '2.15.0'", (), True, "is: 2.15.0. Graphs and \"hccl\" of torch_npu need it"),
     ("torch", "raise ImportError", (), True, "is: none"),
-    ("torch", "raise ImportError", ("-DADVANCE_STEP_PYTHON_EXTENSION=OFF",), False, "has no extension for torch"),
+    ("torch", "raise ImportError", ("-DADVANCE_STEP_PYTHON_EXTENSION=OFF",), False, "has no extension for torch: the "),
     ("torch", "__version__ = '2.13.0+cpu'", (), False, "has the extension for torch 2.13.0"),
     ("torch", "__version__ = '2.14.1'", (), False, "has the extension for torch 2.14.1"),
 ))

@@ -10,7 +10,7 @@ import types
 
 import pytest
 import setuptools
-from advance_step import _hccl, _parts, _report, _torch_versions
+from advance_step import _hccl, _parts, _torch_versions
 from conftest import SOURCES
 
 
@@ -66,11 +66,18 @@ def test_setup_keeps_nothing_of_another_version_in_the_same_folder(build):
     assert build("2.8.0") == []
 
 
+def test_setup_adds_the_sources_for_any_other_torch(build, tmp_path):
+    runpy.run_path(str(SOURCES / "setup.py"))["add_sources"](tmp_path / "package")
+    added = tmp_path / "package" / "torch_kernels"
+    assert (added / "extension.cpp").read_bytes() == (SOURCES / "torch_kernels/extension.cpp").read_bytes()
+    assert {file.suffix for file in added.rglob("*") if file.is_file()} == {".cpp", ".h"}
+
+
 @pytest.mark.parametrize("version, told", (("2.8.0", "is: 2.8.0"), ("2.15.1", "is: 2.15.1"), ("", "is: none")))
 def test_setup_says_why_there_is_no_extension(build, capfd, version, told):
     assert build(version) == []
     printed = capfd.readouterr().err
-    assert f"{told}: the wheel has the Python form of the host operators only" in printed
+    assert f"{told}: the wheel has the sources alone, which a program's first run compiles" in printed
     assert "the extension is for torch 2.9 to 2.14, and that of" in printed
 
 
@@ -119,23 +126,6 @@ def test_a_group_without_one_of_the_methods_keeps_the_other():
     _hccl._sequence_numbers(fake("2.14.1", device=str, distributed=types.SimpleNamespace(ProcessGroup=Group)))
     assert Group()._get_sequence_number_for_group() == 7
     assert not hasattr(Group, "_set_sequence_number_for_group")
-
-
-@pytest.mark.parametrize("built, torch, told", (
-    ("2.13.0", "2.13.0+cpu", "for torch 2.13.0"),
-    ("2.13.0", "not installed", "for torch 2.13.0"),
-    ("2.13.0", "2.14.1", 'for torch 2.13.0: operators of torch run in their Python form, each at once, without graphs, '
-                         '"hccl"'),
-    ("", "2.14.1", "built where torch 2.14.1 is"),
-    ("", "2.8.0", "expected torch 2.9 to 2.14, and a wheel"),
-    ("", "not installed", "expected a wheel that was built where torch is")))
-def test_the_report_says_what_is_lost(monkeypatch, tmp_path, built, torch, told):
-    monkeypatch.setattr(_report, "_HERE", tmp_path)
-    monkeypatch.setattr(_report, "_version", lambda package: torch)
-    if built:
-        (tmp_path / _torch_versions.file_name(built)).touch()
-    text = _report._extension()
-    assert told in text and (text == told or "Python form" in text)
 
 
 def test_the_file_is_a_program_that_cmake_runs(tmp_path):

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import advance_step
+import torch
 
 PACKAGE = pathlib.Path(advance_step.__file__).resolve().parent
 HOME = PACKAGE / "cann"
@@ -46,11 +47,60 @@ def test_another_version_is_a_warning(program, tmp_path):
 def test_another_version_without_an_extension_is_told_what_is_lost(program, tmp_path):
     imitation(tmp_path, "9.9.9")
     imitation(tmp_path, "2.14.1", "torch")
-    done = program.run("-c", "print(1)", PYTHONPATH=str(tmp_path))
-    assert done.stdout == "1\n"
-    for words in ('versions tried: 2.13.0; there is no extension for torch 2.14.1, so operators of torch run in their '
-                  'Python form, each at once, without graphs, "hccl"', "built where torch 2.14.1 is"):
-        assert words in done.stderr, done.stderr
+    for compiler, words in (
+            (None, "the extension for torch 2.14.1 is there, or is compiled at the import of torch"),
+            ("none", "there is no extension for torch 2.14.1: there is no C++ compiler none to build it; expected one for "
+                     "C++20 (Debian: g++), or its name in CXX. So operators of torch run in their Python form, each at "
+                     'once, without graphs, "hccl"')):
+        done = program.run("-c", "print(1)", PYTHONPATH=str(tmp_path), CXX=compiler)
+        assert done.stdout == "1\n"
+        assert f"versions tried: 2.13.0; {words}" in done.stderr, done.stderr
+
+
+GRAPH = """
+import torch
+import torch_npu
+x = torch.arange(4.).npu()
+torch.npu.synchronize()
+graph = torch.npu.NPUGraph()
+with torch.npu.graph(graph):
+    y = x + 1
+graph.replay()
+print(y.cpu())
+"""
+
+
+def without_extension(folder):
+    """A copy of the package as a wheel has it that was built without torch."""
+    shutil.copytree(PACKAGE, folder / "advance_step", ignore=shutil.ignore_patterns("_torch_kernels-*.so", "__pycache__"),
+                    symlinks=True)
+    return {"PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
+
+
+def test_the_first_run_compiles_the_extension(program, tmp_path):
+    own = without_extension(tmp_path)
+    # Fast to compile: nothing of it is measured here.
+    compiler = tmp_path / "compiler"
+    compiler.write_text('#!/bin/sh\nexec c++ "$@" -O0\n', encoding="utf-8")
+    compiler.chmod(0o755)
+    text = GRAPH + "import torch.distributed as d; print(d.is_backend_available('hccl'))"
+    for number in range(2):
+        done = program.run("-c", text, CXX=str(compiler), **own)
+        assert done.stdout == "tensor([1., 2., 3., 4.])\nTrue\n"
+        assert done.stderr.count(f"advance_step: compiles its extension for torch {torch.__version__} into "
+                                 f"{tmp_path}/cache/advance_step, once") == (1 if number == 0 else 0), done.stderr
+    assert f"none in the wheel; {tmp_path}/cache/advance_step/_torch_kernels-2.13.0-" in program.run(
+        "-m", "advance_step", **own).stdout
+
+
+def test_a_first_run_that_cannot_compile_is_told_what_is_lost_and_goes_on(program, tmp_path):
+    own = without_extension(tmp_path)
+    done = program.run("-c", "import torch; print((torch.ones(2).npu() + 1).cpu())", CXX="false", **own)
+    assert done.stdout == "tensor([2., 2.])\n"
+    assert f"there is no extension for torch {torch.__version__}: " in done.stderr
+    assert "false failed to build it; " in done.stderr and 'without graphs, "hccl"' in done.stderr
+    done = program.run("-c", "import torch", CXX="false", status=1, ADVANCE_STEP_HOST_OPERATORS="aclnn", **own)
+    assert "which needs the extension for this torch, 2.13.0" in done.stderr, done.stderr
 
 
 # Takes names away between the imports of torch and torch_npu, as a version does that has others.

@@ -5,8 +5,8 @@ torch calls `autoload` at its import, in every process: it is an entry point of 
 torch.backends. Where torch_npu is imported first, _advance_step_startup calls it. Without the
 emulated device it does nothing.
 
-The form of `_native` runs operators in the order of their stream and needs the extension that the
-wheel has for one torch. That of `_python_form` runs them at once, in Python, with any torch.
+The form of `_native` runs operators in the order of their stream and needs the extension for this
+torch (`_extension`). That of `_python_form` runs them at once, in Python, with any torch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pathlib
 import sys
 from typing import Any
 
-from . import _aclnn_operators, _cann, _hccl, _task_queue, _torch_versions
+from . import _aclnn_operators, _cann, _extension, _hccl, _task_queue
 
 MODES = ("0", "1", "queue", "python", "aclnn")  # of ADVANCE_STEP_HOST_OPERATORS
 _state: dict[str, str] = {}
@@ -76,11 +76,11 @@ def autoload() -> None:
     except ImportError:
         return
     from . import _native, _parts
-    library = _parts.attempt(torch, "the extension", _native.load, torch, wanted == "queue")
+    library = _parts.attempt(torch, "the extension", _native.load, torch, wanted)
     if wanted == "aclnn":
         if library is None:
-            raise ImportError("ADVANCE_STEP_HOST_OPERATORS is 'aclnn', which needs the extension of the "
-                              f"wheel for this torch, {torch.__version__}; {_torch_versions.cure(torch.__version__)}")
+            raise ImportError("ADVANCE_STEP_HOST_OPERATORS is 'aclnn', which needs the extension for this torch, "
+                              f"{torch.__version__}: {_extension.obstacle(torch.__version__) or 'a warning says why'}")
         _aclnn_operators.load()
     if library is not None:
         _parts.attempt(torch, 'the backend "hccl"', _hccl.register, torch)

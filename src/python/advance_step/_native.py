@@ -8,14 +8,9 @@ import os
 import pathlib
 from typing import Any
 
-from . import _aclnn_operators, _graphs, _parts, _python_lines, _task_queue, _torch_operators, _torch_versions
+from . import _aclnn_operators, _extension, _graphs, _parts, _python_lines, _task_queue, _torch_operators
 
 _libraries: list[ctypes.CDLL] = []
-
-
-def _file(torch: Any) -> pathlib.Path:
-    """Returns the path of the extension for this torch, which may not be there."""
-    return pathlib.Path(__file__).resolve().parent / _torch_versions.file_name(torch.__version__)
 
 
 def _address(library: ctypes.CDLL, name: str) -> ctypes.c_void_p:
@@ -84,10 +79,12 @@ def _keep_draws(torch: Any, library: ctypes.CDLL) -> None:
                 end_capture_to_conditional_node=around_end_of_part)
 
 
-def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
-    """Loads the extension, or returns None if there is none for this torch."""
-    file = _file(torch)
-    if not file.is_file():
+def load(torch: Any, wanted: str) -> ctypes.CDLL | None:
+    """Loads the extension, or returns None if there is none for this torch. It is compiled, if it must be,
+    for a mode of ADVANCE_STEP_HOST_OPERATORS that needs it."""
+    version = torch.__version__
+    file = _extension.find(version) if wanted == "python" else _extension.get(version)
+    if file is None:
         return None
     library = ctypes.CDLL(str(file))
     _libraries.append(library)  # registrations refer to it
@@ -95,7 +92,7 @@ def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
     _parts.attempt(torch, "the lines of Python in call stacks", _python_lines.show, torch, library)
     # A trace and the sanitizer see only work that runs in streams.
     sanitized = _task_queue.sanitized()
-    queue = queue or sanitized or bool(os.environ.get("ADVANCE_STEP_TRACE"))
+    queue = wanted == "queue" or sanitized or bool(os.environ.get("ADVANCE_STEP_TRACE"))
     library.advstep_torch_set(int(queue), int(os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"), int(sanitized))
     return library
 
@@ -111,6 +108,6 @@ def register(torch: Any, library: ctypes.CDLL) -> None:
     library.advstep_torch_failure.restype = ctypes.c_char_p
     kept = " ".join(sorted(_aclnn_operators.names()))
     if library.advstep_torch_register(kept.encode(), _torch_operators.lines().encode()) < 0:
-        raise ImportError(f"{_file(torch)}: "
+        raise ImportError(f"{library._name}: "
                           + library.advstep_torch_failure().decode("utf-8", "replace"))
     _parts.attempt(torch, "the order of random numbers in replays of graphs", _keep_draws, torch, library)

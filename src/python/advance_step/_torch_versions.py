@@ -56,13 +56,6 @@ def unfit(version: str) -> str:
     return f"the extension is for torch {RANGE}, and that of {sys.executable} is: {version or 'none'}"
 
 
-def cure(version: str) -> str:
-    """Returns what gives a program with this torch the extension."""
-    if can_build(version):
-        return f"expected a wheel that was built where torch {plain(version)} is (docs/torch_npu.md)"
-    return f"expected torch {RANGE}, and a wheel that was built where it is (docs/torch_npu.md)"
-
-
 if __name__ == "__main__":
     _version, _ = found()
     if unfit(_version):

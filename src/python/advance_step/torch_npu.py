@@ -27,7 +27,7 @@ import re
 import sys
 import warnings
 
-from . import __version__, _aclnn_operators, _cann, _host_operators, _torch_versions
+from . import __version__, _aclnn_operators, _cann, _extension, _host_operators, _torch_versions
 from ._elf import undefined_names
 from ._npu.table import operator
 from ._torch_versions import TRIED
@@ -82,11 +82,12 @@ def _check_version() -> None:
     version, torch = _version("torch_npu"), _version("torch")
     if _torch_versions.plain(version) in TRIED:
         return
-    if (pathlib.Path(__file__).resolve().parent / _torch_versions.file_name(torch)).is_file():
-        lost = f"the extension for torch {torch} is there, and another warning names each part that does not fit"
+    reason = _extension.obstacle(torch) if _extension.find(torch) is None else ""
+    if reason:
+        lost = f"there is no extension for torch {torch}: {reason}. So {_torch_versions.LOST}"
     else:
-        lost = (f"there is no extension for torch {torch}, so {_torch_versions.LOST}; "
-                f"{_torch_versions.cure(torch)}")
+        lost = (f"the extension for torch {torch} is there, or is compiled at the import of torch, and another warning "
+                "names each part that does not fit")
     warnings.warn(f"torch_npu is version {version}; versions tried: {', '.join(TRIED)}; {lost}", stacklevel=3)
 
 

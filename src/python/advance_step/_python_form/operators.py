@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _aclnn_operators, _torch_operators, _torch_versions
+from .. import _aclnn_operators, _extension, _torch_operators
 from . import ctc, widened
 from .generators import HostGenerators
 from .stream_locks import StreamLocks
@@ -50,9 +50,9 @@ class _Operators:
 
     def wait(self, name: str, device: Any) -> None:
         if self.torch.npu.is_current_stream_capturing():
-            raise RuntimeError(f"{name} cannot be captured: the Python form of the host operators "
-                               "runs them at once. Graphs need the extension: "
-                               + _torch_versions.cure(self.torch.__version__))
+            reason = _extension.obstacle(self.torch.__version__) or "expected another ADVANCE_STEP_HOST_OPERATORS"
+            raise RuntimeError(f"{name} cannot be captured: the Python form of the host operators runs them at once. "
+                               f"Graphs need the extension: {reason}")
         self.torch.npu.current_stream(device).synchronize()
 
     def host_value(self, name: str, value: Any, views: Views, device: Any, index: bool,

@@ -112,6 +112,18 @@ tell(JSON.stringify({live: document.querySelectorAll('div.live').length, moved, 
 </script></body></html>
 HTML
 }
+# show SIZE: makes probed.html the page that a window of this size has.
+show() {
+    # The windows of Chromium are 500 wide or more: a phone is a frame.
+    if ((${1%,*} < 500)); then
+        printf '<!DOCTYPE html><body style="margin:0"><script>onmessage = event => document.body.append(
+            Object.assign(document.createElement("pre"), {id: "verdict", textContent: event.data}));</script>
+            <iframe src="probed.html" style="border:0" width="%s" height="%s"></iframe>' \
+            "${1%,*}" "${1#*,}" >"$folder/page.html"
+    else
+        cp "$folder/probed.html" "$folder/page.html"
+    fi
+}
 # check PAGE KIND [SIZE ...]
 check() {
     local page=$1 kind=$2
@@ -119,15 +131,7 @@ check() {
     probe "$page" "$kind" >"$folder/probed.html"
     for scheme in 0 1; do # of Chromium's preferredColorScheme: dark, light
         for size in "$@"; do
-            # The windows of Chromium are 500 wide or more: a phone is a frame.
-            if ((${size%,*} < 500)); then
-                printf '<!DOCTYPE html><body style="margin:0"><script>onmessage = event => document.body.append(
-                    Object.assign(document.createElement("pre"), {id: "verdict", textContent: event.data}));</script>
-                    <iframe src="probed.html" style="border:0" width="%s" height="%s"></iframe>' \
-                    "${size%,*}" "${size#*,}" >"$folder/page.html"
-            else
-                cp "$folder/probed.html" "$folder/page.html"
-            fi
+            show "$size"
             visit "$folder/dom" --window-size="$size" --blink-settings=preferredColorScheme=$scheme --dump-dom
             python3 - "$folder/dom" "$scheme" "$size" "$kind" <<'PYTHON'
 import html, json, re, sys
@@ -170,17 +174,25 @@ fi
 # The page of a sweep: every run is a point of both charts, and nothing is cut on a phone.
 if grep -q '<script id="dygraphs">' "$folder/report.html"; then
     "$1" --sweep max-seqs=8,64 --sweep scheduler=prefill-first,chunked --report "$folder/sweep.html" >/dev/null
-    sed '/<\/body>/,$d' "$folder/sweep.html" >"$folder/page.html"
-    cat >>"$folder/page.html" <<'HTML'
-<script>document.body.append(Object.assign(document.createElement('pre'), {id: 'verdict', textContent: JSON.stringify({
+    sed '/<\/body>/,$d' "$folder/sweep.html" >"$folder/probed.html"
+    cat >>"$folder/probed.html" <<'HTML'
+<script>
+const verdict = JSON.stringify({
   runs: document.querySelectorAll('#trials tr').length - 1, rows: serveGraphs.map(g => g.graph.numRows()),
-  wide: document.documentElement.scrollWidth > innerWidth})}));</script></body></html>
+  cut: [...document.querySelectorAll('div.table')].filter(d => d.scrollWidth > d.clientWidth).length,
+  wide: document.documentElement.scrollWidth > innerWidth, width: innerWidth});
+parent === window ? document.body.append(Object.assign(document.createElement('pre'), {id: 'verdict', textContent: verdict}))
+    : parent.postMessage(verdict, '*');
+</script></body></html>
 HTML
-    visit "$folder/dom" --window-size=500,800 --dump-dom
-    grep -q 'id="verdict">{"runs":4,"rows":\[4,4\],"wide":false}' "$folder/dom" || {
-        echo "FAILED: the page of a sweep: $(grep -o 'id="verdict">[^<]*' "$folder/dom")" >&2
-        exit 1
-    }
+    for size in "${widths[@]}"; do
+        show "$size"
+        visit "$folder/dom" --window-size="$size" --dump-dom
+        grep -q "id=\"verdict\">{\"runs\":4,\"rows\":\[4,4\],\"cut\":0,\"wide\":false,\"width\":${size%,*}}" "$folder/dom" || {
+            echo "FAILED: the page of a sweep at $size: $(grep -o 'id="verdict">[^<]*' "$folder/dom")" >&2
+            exit 1
+        }
+    done
 fi
 
 cp "$folder/report.html" "$folder/page.html"

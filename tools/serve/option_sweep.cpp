@@ -148,7 +148,10 @@ std::string HtmlTable(const std::vector<std::vector<std::string>>& rows) {
         text += "<tr>";
         for (size_t column = 0; column < rows[row].size(); ++column) {
             const char* tag = row == 0 || column == 0 ? "th" : "td";
-            text += fmt::format("<{}>{}</{}>", tag, Escape(rows[row][column]), tag);
+            // The name of the column, for a phone, which shows a run as a list.
+            const std::string name =
+                row == 0 ? "" : fmt::format(" data-name=\"{}\"", Escape(rows[0][column]));
+            text += fmt::format("<{}{}>{}</{}>", tag, name, Escape(rows[row][column]), tag);
         }
         text += "</tr>\n";
     }

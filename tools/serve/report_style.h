@@ -56,6 +56,14 @@ th:first-child { text-align: left; white-space: normal; position: sticky; left: 
 /* Settings may be long, as a path is; numbers stay whole. */
 td.setting { white-space: normal; overflow-wrap: anywhere; }
 @media (max-width: 400px) { th, td { padding: 6px 5px; } }
+/* A run of a sweep is a list where its columns have no room. */
+@media (max-width: 1000px) {
+  #trials, #trials tbody, #trials tr, #trials th, #trials td { display: block; }
+  #trials tr:first-child { display: none; }
+  #trials tr { padding: 6px 0; border-bottom: 1px solid var(--grid); }
+  #trials th, #trials td { border: 0; padding: 2px 14px; text-align: right; }
+  #trials [data-name]::before { content: attr(data-name); float: left; margin-right: 12px;
+    color: var(--soft); font-weight: 400; } }
 )css";
 
 }  // namespace serve

@@ -11,9 +11,11 @@ import ctypes
 import os
 import pathlib
 import re
+import warnings
 from collections.abc import Iterator
+from typing import Any
 
-from . import _aclnn_table, _cann
+from . import _aclnn_table, _cann, _torch_versions
 from ._elf import defined_names
 
 _PAIR = re.compile(r"aclnn(\w+)GetWorkspaceSize$")
@@ -83,9 +85,17 @@ def _computing() -> pathlib.Path:
     return _cann.prefix() / "lib64" / "libadvance_step_aten.so"
 
 
-def use_in_every_mode() -> None:
-    """Leaves the operators of EVERY_MODE to torch_npu, if the wheel has what computes them."""
-    _state["every mode"] = _computing().is_file()
+def use_in_every_mode(torch: Any) -> None:
+    """Leaves the operators of EVERY_MODE to torch_npu, if the wheel has what computes them. Beside a torch
+    that was not tried it may not load: these operators then are defined in torch's operations."""
+    computes = _computing().is_file()
+    if computes and _torch_versions.plain(torch.__version__) not in _torch_versions.TRIED:
+        try:
+            load()
+        except ImportError as error:
+            warnings.warn(f"advance_step: task groups and ADVANCE_STEP_HOST_OPERATORS=aclnn are lost: {error}", stacklevel=2)
+            computes = False
+    _state["every mode"] = computes
 
 
 def in_every_mode() -> tuple[str, ...]:
@@ -98,8 +108,8 @@ def load() -> None:
     try:
         ctypes.CDLL(str(_computing()))
     except OSError as error:
-        raise ImportError("ADVANCE_STEP_HOST_OPERATORS is 'aclnn', but CANN's operators cannot compute: "
-                          f"{error}; docs/torch_npu.md says which wheel has them") from error
+        raise ImportError(f"CANN's operators, which ADVANCE_STEP_HOST_OPERATORS=aclnn needs, cannot compute: {error}; "
+                          "docs/torch_npu.md says which wheel has them") from error
 
 
 def calls(function: str | None) -> int:

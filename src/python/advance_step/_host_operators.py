@@ -86,7 +86,7 @@ def autoload() -> None:
         _parts.attempt(torch, 'the backend "hccl"', _hccl.register, torch)
     if wanted != "python" and library is not None:
         _parts.attempt(torch, "torch's operators", _native.register, torch, library)
-        _aclnn_operators.use_in_every_mode()
+        _aclnn_operators.use_in_every_mode(torch)
         _state["form"] = "native"
     else:
         from ._python_form import operators

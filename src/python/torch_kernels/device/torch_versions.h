@@ -6,6 +6,9 @@
 
 #pragma once
 
+#include <ATen/core/Generator.h>
+#include <c10/core/Device.h>
+
 namespace advstep_torch {
 
 /// Returns the handle of an "npu" stream by torch_npu's own code, which a torch without
@@ -22,6 +25,10 @@ void* NativeHandle(const Stream& stream) {
         return HandleByTorchNpu(&stream);
     }
 }
+
+/// Returns the default generator of an "npu" device; without an index, that of the current one. A
+/// torch_npu for an older torch has not told it where to ask, and is asked itself.
+const at::Generator& DefaultGenerator(c10::Device device);
 
 /// Returns the type that a work of reduce_scatter_tensor_coalesced has. A torch without one of its
 /// own takes that of coalesced works.

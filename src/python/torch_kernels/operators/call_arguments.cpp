@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "torch_kernels/device/torch_versions.h"
+
 namespace advstep_torch {
 
 std::optional<c10::Device> DeviceOf(const Operator& op, c10::ArrayRef<c10::IValue> arguments) {
@@ -104,7 +106,7 @@ at::Generator GeneratorOf(const Operator& op, c10::ArrayRef<c10::IValue> argumen
                           c10::Device device) {
     const c10::IValue& value = arguments[static_cast<size_t>(op.generator)];
     if (!value.isGenerator()) {
-        return at::globalContext().defaultGenerator(device);
+        return DefaultGenerator(device);
     }
     at::Generator generator = value.toGenerator();
     TORCH_CHECK(generator.device().type() == kNpu,

@@ -92,7 +92,7 @@ class Line:
     """A line of a table."""
     table: str
     computes: str
-    flags: set = field(default_factory=set)  # elementwise, direct, data
+    flags: set = field(default_factory=set)  # elementwise, direct, clears, data
     lists: dict = field(default_factory=dict)  # optional, required, writes, ignores: names of arguments
     graph: list = field(default_factory=list)  # the types of graph_types.txt that call it
     note: str = ""
@@ -155,7 +155,7 @@ def read_line(table, number, text):
     line = Line(table, columns[1], note=columns[3])
     for item in filter(None, (part.strip() for part in columns[2].split(";"))):
         word, *names = item.split()
-        if word in ("elementwise", "direct", "data") and not names:
+        if word in ("elementwise", "direct", "clears", "data") and not names:
             line.flags.add(word)
         elif word in ("optional", "required", "writes", "ignores") and names:
             line.lists[word] = names
@@ -299,6 +299,8 @@ def kernel_source(function):
         body.append(f"    call.PutDirectly({outputs[0]}, {'true' if 'elementwise' in direct else 'false'},\n"
                     f"        [&] {{ return {line.computes}; }},\n"
                     f"        [&](at::Tensor& into) {{ at::{match[1]}_out(into, {match[2]}); }});")
+    elif "clears" in line.flags:
+        body.append(f"    if (!Cleared(call, {outputs[0]})) {{\n        call.Put({outputs[0]}, {line.computes});\n    }}")
     else:
         body.append(f"    call.Put({outputs[0]}, {line.computes});")
     return f"void {name}(Call& call) {{\n" + "\n".join(body) + "\n}"

@@ -59,17 +59,17 @@ at::Tensor AddAll(const std::vector<at::Tensor>& tensors) {
     return sum;
 }
 
-void Clear(Call& call) {
+bool Cleared(const Call& call, int place) {
     constexpr size_t kLarge = size_t{2} << 20;  // the library gives no page of less back
-    const at::Tensor self = call.Tensor(0);
-    const bool isView = self.scalar_type() == TypeOf(call.View(0)->dataType);  // and no copy
-    if (isView && !self.is_meta() && self.nbytes() >= kLarge &&
-        self.is_non_overlapping_and_dense()) {
-        TORCH_CHECK(advstepZeroMemory(self.mutable_data_ptr(), self.nbytes()) == ACL_SUCCESS,
-                    aclGetRecentErrMsg());
-    } else {
-        call.Put(0, at::zeros({}, self.options()).expand(self.sizes()));
+    const at::Tensor output = call.Tensor(place);
+    const bool isView = output.scalar_type() == TypeOf(call.View(place)->dataType);  // and no copy
+    if (!isView || output.is_meta() || output.nbytes() < kLarge ||
+        !output.is_non_overlapping_and_dense()) {
+        return false;
     }
+    TORCH_CHECK(advstepZeroMemory(output.mutable_data_ptr(), output.nbytes()) == ACL_SUCCESS,
+                aclGetRecentErrMsg());
+    return true;
 }
 
 }  // namespace advstep_operators

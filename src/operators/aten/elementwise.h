@@ -59,8 +59,9 @@ inline at::Tensor Channels(const at::Tensor& weight, const at::Tensor& self) {
 /// Returns the sum of the tensors, which broadcast.
 at::Tensor AddAll(const std::vector<at::Tensor>& tensors);
 
-/// The kernel of a function of one tensor, which becomes zero. The library fills a large one.
-void Clear(Call& call);
+/// Fills a large output with zeros by the library, which takes no memory. Returns false for one
+/// that is small or not dense: nothing has been written.
+bool Cleared(const Call& call, int place);
 
 /// Returns the gradients of self and of the weights: ATen's has one of a weight for each element.
 std::tuple<at::Tensor, at::Tensor> PreluBackward(const at::Tensor& gradOutput,

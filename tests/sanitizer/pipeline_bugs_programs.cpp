@@ -77,21 +77,19 @@ BAD_PROGRAM(FreesPinnedMemoryAsDeviceMemory, "all",
     (void)aclrtFree(m);
 }
 
-// The bytes behind a block are those of another one.
+// The bytes behind a block are those of another one, but for a library with the address sanitizer,
+// whose blocks lie apart.
 BAD_PROGRAM(GoesIntoTheNextBlock, "all", {{"memory", "out_of_view", {}}}) {
     const aclrtStream s = NewStream();
     constexpr size_t kM = size_t{2} << 20;
     std::vector<char*> all;
     for (int i = 0; i < 64; ++i) all.push_back(static_cast<char*>(NewMemory(kM)));
+    char* before = all.front();
     for (char* x : all)
         for (char* y : all)
-            if (x + kM == y) {
-                UseRange(x, kM + 64, s);
-                Synchronize(s);
-                return;
-            }
-    std::fprintf(stderr, "no neighbours\n");
-    std::_Exit(9);
+            if (x + kM == y) before = x;
+    UseRange(before, kM + 64, s);
+    Synchronize(s);
 }
 
 BAD_PROGRAM(UsesMemoryOfAResetDevice, "all", {{"memory", "used_after_free", {}}}) {

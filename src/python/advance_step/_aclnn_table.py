@@ -46,8 +46,7 @@ native_batch_norm_backward.default native_group_norm.default native_group_norm_b
 native_layer_norm_backward.default ne.Scalar ne.Tensor neg.default neg_.default
 nll_loss_backward.default nll_loss_forward.default norm.ScalarOpt_dim ones.default
 ones_like.default polar.default pow.Scalar pow.Tensor_Scalar pow.Tensor_Tensor pow_.Scalar
-prod.default prod.dim_int reciprocal.default reciprocal_.default reflection_pad1d.default
-relu.default relu_.default remainder.Scalar remainder.Tensor repeat.default
+reciprocal.default reciprocal_.default reflection_pad1d.default relu.default relu_.default remainder.Scalar remainder.Tensor repeat.default
 replication_pad1d.default replication_pad2d.default roll.default round.decimals round.default
 rsqrt.default scatter_.value scatter_add.default sigmoid.default sigmoid_backward.default
 sign.default silu.default silu_backward.default sin.default sinc.default sinh.default

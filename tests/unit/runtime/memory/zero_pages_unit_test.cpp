@@ -119,7 +119,8 @@ TEST_F(ZeroPagesTest, AFileOfTheProgramIsWritten) {
     EXPECT_EQ(close(file), 0);
 }
 
-// An export moves the pages to a file of their own. Zeros that come meanwhile are in there.
+// An export moves the pages to a file of their own. Zeros that come meanwhile are in there. The
+// order that PagesStay keeps is broken too seldom without it for this test to notice.
 TEST_F(ZeroPagesTest, ZerosDuringAnExportAreNotLost) {
     if (support::kThreadSanitizer) {
         GTEST_SKIP() << "the thread sanitizer's own memset would wait for ever in the handler";
